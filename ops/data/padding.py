@@ -109,17 +109,12 @@ class PaddedBatchDataset(UnaryDataset):
         self._structure = structure.convert_legacy_structure(
             types, nest.pack_sequence_as(shapes, batched), classes
         )
-        arguments: dict[str, Any] = {
-            "batch_size": self._batch_size,
-            "padded_shapes": flat,
-            "padding_values": nest.flatten(self._padding_values),
-            "output_shapes": structure.get_flat_tensor_shapes(self._structure),
-        }
-        source = input_dataset._variant_tensor
-        if drops is not None and not drops:
-            variant = raw.PaddedBatchDataset(source, **arguments)
-        else:
-            variant = raw.PaddedBatchDatasetV2(
-                source, drop_remainder=self._drop_remainder, **arguments
-            )
+        variant = raw.PaddedBatchDatasetV2(
+            input_dataset._variant_tensor,
+            batch_size=self._batch_size,
+            padded_shapes=flat,
+            padding_values=nest.flatten(self._padding_values),
+            drop_remainder=self._drop_remainder,
+            output_shapes=structure.get_flat_tensor_shapes(self._structure),
+        )
         super().__init__(input_dataset, variant)

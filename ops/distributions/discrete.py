@@ -230,7 +230,7 @@ class Categorical(_WithProbabilities):
         return -tf.reduce_sum(log_softmax(self.logits) * self.probs, axis=-1)
 
     def _mode(self) -> Tensor:
-        mode = tf.cast(tf.argmax(self.logits, axis=-1), self.dtype)
+        mode = tf.cast(tf.argmax(self.logits, axis=self._batch_rank), self.dtype)
         mode.set_shape(self.batch_shape)
         return mode
 
@@ -333,7 +333,7 @@ class Multinomial(_Counting, _WithProbabilities):
     def _log_prob(self, counts: Tensor) -> Tensor:
         counts = self._checked_counts(counts)
         likely = tf.reduce_sum(counts * log_softmax(self.logits), -1)
-        return likely + log_combinations(self.total_count, counts)
+        return likely - -log_combinations(self.total_count, counts)
 
     def _mean(self) -> Tensor:
         return tf.identity(self._mean_val)

@@ -442,10 +442,9 @@ class Distribution:
             one = tf.ones([], dtype=self.dtype)
             checks = [tf.assert_less(one, bound, message=text) for bound, text in bounds]
             return with_dependencies(checks, value)
-        is_defined = bounds[0][0] > 1.0
-        for bound, _ in bounds[1:]:
-            is_defined = tf.logical_and(is_defined, bound > 1.0)
-        return tf.where_v2(is_defined, value, nan_like(self.batch_shape_tensor(), self.dtype))
+        nan = nan_like(self.batch_shape_tensor(), self.dtype)
+        is_defined = functools.reduce(tf.logical_and, [bound > 1.0 for bound, _ in bounds])
+        return tf.where_v2(is_defined, value, nan)
 
     def _checked(self, value: Tensor, *checks: Callable[[], Any]) -> Tensor:
         """A value, checked in the run if that was asked for."""

@@ -17,7 +17,7 @@ from ..nn.activation import softplus
 from ..public import tf
 from . import special
 from .checks import gen_new_seed
-from .distribution import FULLY_REPARAMETERIZED, Distribution
+from .distribution import FULLY_REPARAMETERIZED, Distribution, nan_like
 from .divergence import RegisterKL
 
 if TYPE_CHECKING:
@@ -204,6 +204,9 @@ class Laplace(_Located):
         # The inverse of the integral at a number that is uniform in (-1, 1).
         return self.loc - self.scale * tf.sign(drawn) * tf.log1p(-tf.abs(drawn))
 
+    def _z(self, x: Tensor) -> Tensor:
+        return (x - self.loc) / self.scale
+
     def _prob(self, x: Tensor) -> Tensor:
         return tf.exp(self._log_prob(x))
 
@@ -302,14 +305,15 @@ class StudentT(_Located):
 
     def _cdf(self, x: Tensor) -> Tensor:
         y = (x - self.loc) / tf.abs(self.scale)
-        half = tf.constant(0.5, self.dtype)
         # Abramowitz and Stegun, 26.7.1: the probability beyond |y| on one side.
-        tail = 0.5 * tf.betainc(0.5 * self.df, half, self.df / (y**2.0 + self.df))
+        share = self.df / (y**2.0 + self.df)
+        tail = 0.5 * tf.betainc(0.5 * self.df, 0.5, share)
         return tf.where_v2(tf.less(y, 0.0), tail, 1.0 - tail)
 
     def _entropy(self) -> Tensor:
-        df = self.df * tf.ones(self.batch_shape_tensor(), dtype=self.dtype)
-        ends = tf.stack([tf.ones_like(df), df], -1) / 2.0
+        df = self.df
+        ones = tf.ones(self.batch_shape_tensor(), dtype=self.dtype)[..., None]
+        ends = tf.concat([ones * df[..., None], ones], -1) / 2.0
         return (
             tf.log(tf.abs(self.scale))
             + 0.5 * tf.log(df)
@@ -319,18 +323,25 @@ class StudentT(_Located):
 
     def _mean(self) -> Tensor:
         mean = self.loc * tf.ones(self.batch_shape_tensor(), dtype=self.dtype)
-        text = "mean not defined for components of df <= 1"
-        return self._where_defined(mean, (self.df, text))
+        return self._where_heavy(mean, "mean not defined for components of df <= 1")
+
+    def _where_heavy(self, value: Tensor, text: str) -> Tensor:
+        """A statistic that exists where there is more than one degree of freedom."""
+        if not self.allow_nan_stats:
+            return self._where_defined(value, (self.df, text))
+        is_defined = tf.greater(self.df, tf.ones(self.batch_shape_tensor(), dtype=self.dtype))
+        return tf.where_v2(is_defined, value, nan_like(self.batch_shape_tensor(), self.dtype))
 
     def _variance(self) -> Tensor:
-        ones = tf.ones(self.batch_shape_tensor(), dtype=self.dtype)
-        df = self.df * ones
+        df, shape = self.df, self.batch_shape_tensor
+        two, infinity = (np.array(value, self.dtype.np_dtype) for value in (2, np.inf))
         # The inner choice keeps a division by zero, and its gradient's NaN, out of what is not
         # chosen.
-        finite = ones * tf.square(self.scale) * df / tf.where_v2(df > 2.0, df - 2.0, ones)
-        infinite = tf.fill(self.batch_shape_tensor(), np.array(np.inf, self.dtype.np_dtype))
-        text = "variance not defined for components of df <= 1"
-        return self._where_defined(tf.where_v2(df > 2.0, finite, infinite), (self.df, text))
+        divisor = tf.where_v2(tf.greater(df, 2.0), df - 2.0, tf.ones_like(df))
+        finite = tf.ones(shape(), dtype=self.dtype) * tf.square(self.scale) * df / divisor
+        is_finite = df > tf.fill(shape(), two)
+        variance = tf.where_v2(is_finite, finite, tf.fill(shape(), infinity, name="inf"))
+        return self._where_heavy(variance, "variance not defined for components of df <= 1")
 
     def _mode(self) -> Tensor:
         return tf.identity(self.loc)
@@ -401,9 +412,9 @@ class Uniform(Distribution):
 
     def _cdf(self, x: Tensor) -> Tensor:
         shape = tf.broadcast_dynamic_shape(tf.shape(x), self.batch_shape_tensor())
-        ones = tf.ones(shape, dtype=self.dtype)
-        x = x * ones
-        rising = tf.where_v2(x < self.low, tf.zeros_like(x), (x - self.low) / self.range())
+        zeros, ones = tf.zeros(shape, dtype=self.dtype), tf.ones(shape, dtype=self.dtype)
+        spread = x * ones
+        rising = tf.where_v2(x < self.low, zeros, (spread - self.low) / self.range())
         return tf.where_v2(x >= self.high, ones, rising)
 
     def _entropy(self) -> Tensor:

@@ -361,11 +361,10 @@ class Dirichlet(Distribution):
 
     def _entropy(self) -> Tensor:
         k = tf.cast(self.event_shape_tensor()[0], self.dtype)
-        spread = (self.concentration - 1.0) * tf.digamma(self.concentration)
         return (
             tf.lbeta(self.concentration)
             + (self.total_concentration - k) * tf.digamma(self.total_concentration)
-            - tf.reduce_sum(spread, axis=-1)
+            - tf.reduce_sum((self.concentration - 1.0) * tf.digamma(self.concentration), axis=-1)
         )
 
     def _mean(self) -> Tensor:
@@ -389,8 +388,9 @@ class Dirichlet(Distribution):
         k = tf.cast(self.event_shape_tensor()[0], self.dtype)
         mode = (self.concentration - 1.0) / (self.total_concentration[..., None] - k)
         if self.allow_nan_stats:
+            nan = nan_like(tf.shape(mode), self.dtype)
             is_defined = tf.reduce_all(self.concentration > 1.0, axis=-1, keepdims=True)
-            return tf.where_v2(is_defined, mode, nan_like(tf.shape(mode), self.dtype))
+            return tf.where_v2(is_defined, mode, nan)
         text = "Mode undefined when any concentration <= 1"
         one = tf.ones([], self.dtype)
         return with_dependencies([tf.assert_less(one, self.concentration, message=text)], mode)
@@ -400,7 +400,8 @@ class Dirichlet(Distribution):
 def _kl_dirichlet_dirichlet(a: Dirichlet, b: Dirichlet, name: str | None = None) -> Tensor:
     with name_scope(name, "kl_dirichlet_dirichlet", values=[a.concentration, b.concentration]):
         total = tf.digamma(tf.reduce_sum(a.concentration, axis=-1, keepdims=True))
-        slopes = (a.concentration - b.concentration) * (tf.digamma(a.concentration) - total)
+        slope = tf.digamma(a.concentration) - total
+        slopes = (a.concentration - b.concentration) * slope
         return (
             tf.reduce_sum(slopes, axis=-1) - tf.lbeta(a.concentration) + tf.lbeta(b.concentration)
         )

@@ -76,9 +76,9 @@ def _ndtr(x: Tensor) -> Tensor:
     half_sqrt_2 = tf.constant(0.5 * np.sqrt(2.0), dtype=x.dtype, name="half_sqrt_2")
     w = x * half_sqrt_2
     z = tf.abs(w)
-    tail = tf.erfc(z)
-    outer = tf.where_v2(tf.greater(w, 0.0), 2.0 - tail, tail)
-    return 0.5 * tf.where_v2(tf.less(z, half_sqrt_2), 1.0 + tf.erf(w), outer)
+    is_near, near = tf.less(z, half_sqrt_2), 1.0 + tf.erf(w)
+    outer = tf.where_v2(tf.greater(w, 0.0), 2.0 - tf.erfc(z), tf.erfc(z))
+    return 0.5 * tf.where_v2(is_near, near, outer)
 
 
 def ndtr(x: Any, name: str = "ndtr") -> Tensor:
@@ -133,23 +133,27 @@ def log_ndtr(x: Any, series_order: int = 3, name: str = "log_ndtr") -> Tensor:
     with name_scope(name, values=[x]):
         x = _required(x, "x")
         lower, upper = _LOWER[x.dtype.name], _UPPER[x.dtype.name]
-        middle = tf.log(_ndtr(tf.maximum(x, lower)))
-        below = _log_ndtr_lower(tf.minimum(x, lower), series_order)
-        rest = tf.where_v2(tf.greater(x, lower), middle, below)
         # log(1 - q) = -q for a q so small; each part is computed at an argument within its own
         # range, so that the gradients of those not chosen are no NaN.
-        return tf.where_v2(tf.greater(x, upper), -_ndtr(-x), rest)
+        is_above, above = tf.greater(x, upper), -_ndtr(-x)
+        is_middle, middle = tf.greater(x, lower), tf.log(_ndtr(tf.maximum(x, lower)))
+        below = _log_ndtr_lower(tf.minimum(x, lower), series_order)
+        return tf.where_v2(is_above, above, tf.where_v2(is_middle, middle, below))
 
 
 def _log_ndtr_lower(x: Tensor, order: int) -> Tensor:
-    square, dtype = tf.square(x), x.dtype.as_numpy_dtype
+    dtype = x.dtype.as_numpy_dtype
+    scale = -0.5 * tf.square(x) - tf.log(-x) - 0.5 * np.log(2.0 * np.pi)
+    if not order:
+        return scale + tf.log(np.array(1, dtype))
+    square = tf.square(x)
     even, odd, power = tf.zeros_like(x), tf.zeros_like(x), square
     for n in range(1, order + 1):
         # The asymptotic series 1 - 1 / x^2 + 3 / x^4 - 15 / x^6 ..., signs apart.
         term = dtype(np.prod(np.arange(2 * n - 1, 1, -2, dtype=np.float64))) / power
         even, odd = (even, odd + term) if n % 2 else (even + term, odd)
         power *= square
-    return -0.5 * square - tf.log(-x) - 0.5 * np.log(2.0 * np.pi) + tf.log(1.0 + even - odd)
+    return scale + tf.log(1.0 + even - odd)
 
 
 def erfinv(x: Any, name: str = "erfinv") -> Tensor:
@@ -162,5 +166,5 @@ def log_cdf_laplace(x: TensorLike, name: str = "log_cdf_laplace") -> Tensor:
     """The logarithm of the integral of exp(-|x|) / 2 up to x."""
     with name_scope(name, values=[x]):
         x = convert_to_tensor(x, name="x")
-        upper = tf.log1p(-0.5 * tf.exp(-tf.abs(x)))
-        return tf.where_v2(x < 0.0, -np.log(2.0) + x, upper)
+        lower, upper = -np.log(2.0) + x, tf.log1p(-0.5 * tf.exp(-tf.abs(x)))
+        return tf.where_v2(x < 0.0, lower, upper)

@@ -56,8 +56,9 @@ def crf_sequence_score(
         kind = tag_indices.dtype
         batch = tf.shape(inputs, out_type=kind)[0]
         rows = tf.reshape(tf.range(batch, dtype=kind), [-1, 1])
+        scores = tf.squeeze(inputs, [1])
         at = tf.concat([rows, tag_indices], axis=1)
-        return _zero_where_empty(tf.gather_nd(tf.squeeze(inputs, [1]), at), sequence_lengths)
+        return _zero_where_empty(tf.gather_nd(scores, at), sequence_lengths)
 
     def several() -> Any:
         unary = crf_unary_score(tag_indices, sequence_lengths, inputs)
@@ -192,7 +193,8 @@ def crf_binary_score(
     number = tf.shape(tag_indices)[1] - 1
     starts = tf.slice(tag_indices, [0, 0], [-1, number])
     ends = tf.slice(tag_indices, [0, 1], [-1, number])
-    scores = tf.gather(tf.reshape(transition_params, [-1]), starts * tags + ends)
+    at = starts * tags + ends
+    scores = tf.gather(tf.reshape(transition_params, [-1]), at)
     mask = tf.slice(_mask(tag_indices, sequence_lengths), [0, 1], [-1, -1])
     return tf.reduce_sum(scores * mask, 1)
 
@@ -331,7 +333,8 @@ def crf_decode(potentials: Structure, transition_params: Tensor, sequence_length
     def single() -> Any:
         scores = tf.squeeze(potentials, [1])
         tags = tf.expand_dims(tf.argmax(scores, axis=1), 1)
-        return tf.cast(tags, dtype=dtypes.int32), tf.reduce_max(scores, axis=1)
+        best = tf.reduce_max(scores, axis=1)
+        return tf.cast(tags, dtype=dtypes.int32), best
 
     def several() -> Any:
         forward = CrfDecodeForwardRnnCell(transition_params)

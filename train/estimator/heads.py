@@ -21,6 +21,7 @@ from ...ops.lookup.vocabulary import (
 from ...ops.metrics.auc import auc
 from ...ops.metrics.counts import precision, recall
 from ...ops.metrics.means import accuracy, mean
+from ...ops.metrics.thresholds import precision_at_thresholds, recall_at_thresholds
 from ...ops.nn.loss import sigmoid_cross_entropy_with_logits
 from ...ops.nn.losses import mean_squared_error, sparse_softmax_cross_entropy
 from ...ops.nn.losses_reduction import Reduction, compute_weighted_loss
@@ -186,8 +187,19 @@ def _train_op(loss: Tensor, optimizer: Any, train_op_fn: Callable[[Any], Any] | 
     return tf.group(train_op, *updates) if updates else train_op
 
 
-def _of_every_example(logits: Tensor, values: Any) -> Any:
-    return tf.tile(tf.expand_dims(values, axis=0), [tf.shape(logits)[0], 1])
+def _of_every_example(logits: Tensor, values: Callable[[], Any]) -> Any:
+    batch = tf.shape(logits)[0]
+    return tf.tile(tf.expand_dims(values(), axis=0), [batch, 1])
+
+
+def _accuracy_baseline(label_mean: tuple[Any, Any]) -> tuple[Any, Any]:
+    """How often the class that is more frequent is right."""
+    with tf.name_scope(None, "accuracy_baseline", label_mean):
+        value, update = label_mean
+        return (
+            tf.maximum(value, 1 - value, name="value"),
+            tf.maximum(update, 1 - update, name="update_op"),
+        )
 
 
 def _weighted_mean(values: Tensor, weights: Any, name: str) -> tuple[Any, Any]:
@@ -207,27 +219,28 @@ class _Classifier(Head):
             return list(self._label_vocabulary)
         return tf.as_string(tf.range(self._n_classes))
 
-    def _classes(self, logits: Tensor, scores: Tensor) -> dict[str, Any]:
-        """The likeliest class, and all classes, by number and by name."""
-        every = _of_every_example(logits, tf.range(self._n_classes))
-        names = _of_every_example(logits, self._names())
-        ids = tf.expand_dims(tf.argmax(scores, axis=-1, name="class_ids"), axis=-1)
+    def _every_class(self, logits: Tensor) -> dict[str, Any]:
+        """All classes, by number and by name."""
+        every = _of_every_example(logits, lambda: tf.range(self._n_classes))
+        return {"all_class_ids": every, "all_classes": _of_every_example(logits, self._names)}
+
+    def _ids(self, scores: Tensor) -> Any:
+        """The number of the likeliest class."""
+        return tf.expand_dims(tf.argmax(scores, axis=-1, name="class_ids"), axis=-1)
+
+    def _class(self, ids: Tensor) -> dict[str, Any]:
+        """A class by number and by name."""
         if self._label_vocabulary:
             classes = index_to_string_table_from_tensor(
                 vocabulary_list=self._label_vocabulary, name="class_string_lookup"
             ).lookup(ids)
         else:
             classes = tf.as_string(ids, name="str_classes")
-        return {
-            "class_ids": ids,
-            "classes": classes,
-            "all_class_ids": every,
-            "all_classes": names,
-        }
+        return {"class_ids": ids, "classes": classes}
 
     def _classification(self, predictions: dict[str, Any]) -> ClassificationOutput:
         scores = predictions["probabilities"]
-        return ClassificationOutput(scores, _of_every_example(scores, self._names()))
+        return ClassificationOutput(scores, _of_every_example(scores, self._names))
 
     def _looked_up(self, labels: Tensor) -> Any:
         return index_table_from_tensor(
@@ -277,7 +290,8 @@ class MultiClassHead(_Classifier):
     def _predictions(self, logits: Tensor) -> dict[str, Any]:
         logits = checks.checked_logits(logits, self._n_classes)
         with tf.name_scope(None, "predictions", (logits,)):
-            classes = self._classes(logits, logits)
+            every = self._every_class(logits)
+            classes = {**self._class(self._ids(logits)), **every}
             probabilities = softmax(logits, name="probabilities")
         return {"logits": logits, "probabilities": probabilities, **classes}
 
@@ -373,7 +387,8 @@ class BinaryClassHead(_Classifier):
             logistic = tf.sigmoid(logits, name="logistic")
             both = tf.concat((tf.zeros_like(logits), logits), axis=-1, name="two_class_logits")
             probabilities = softmax(both, name="probabilities")
-            classes = self._classes(logits, both)
+            ids, every = self._ids(both), self._every_class(logits)
+            classes = {**self._class(ids), **every}
         return {"logits": logits, "logistic": logistic, "probabilities": probabilities, **classes}
 
     def _exports(self, predictions: dict[str, Any]) -> dict[str, Any]:
@@ -389,7 +404,7 @@ class BinaryClassHead(_Classifier):
         labels = checks.checked_labels(labels, logits, 1)
         if self._label_vocabulary is not None:
             labels = self._looked_up(labels)
-        labels = checks.in_range(tf.cast(labels, dtypes.float32), 2)
+        labels = checks.in_range(tf.cast(labels, dtypes.float32, name="ToFloat"), 2)
         if self._loss_fn:
             losses = checks.call_loss_fn(self._loss_fn, labels, logits, features, 1)
         else:
@@ -411,27 +426,38 @@ class BinaryClassHead(_Classifier):
                 "recall": recall(predictions=ids, name="recall", **given),
                 "prediction/mean": _weighted_mean(logistic, weights, "prediction/mean"),
                 "label/mean": label_mean,
-                # That of the class that is more frequent.
-                "accuracy_baseline": tuple(tf.maximum(value, 1 - value) for value in label_mean),
-                "auc": auc(predictions=logistic, name="auc", **_spread(given)),
-                "auc_precision_recall": auc(
-                    predictions=logistic, curve="PR", name="auc_precision_recall", **_spread(given)
+                "accuracy_baseline": _accuracy_baseline(label_mean),
+                "auc": _auc(logistic, labels, weights, "auc"),
+                "auc_precision_recall": _auc(
+                    logistic, labels, weights, "auc_precision_recall", curve="PR"
                 ),
             }
             for threshold in self._thresholds:
-                at = tf.cast(tf.greater_equal(logistic, threshold), dtypes.float32)
-                for kind, metric in (
-                    ("accuracy", accuracy),
-                    ("precision", precision),
-                    ("recall", recall),
-                ):
+                for kind in ("accuracy", "precision", "recall"):
                     key = f"{kind}/positive_threshold_{threshold:g}"
-                    found[key] = metric(predictions=at, name=key, **given)
+                    found[key] = _at_threshold(kind, key, threshold, logistic, **given)
             return found
 
 
-def _spread(given: dict[str, Any]) -> dict[str, Any]:
-    return {**given, "weights": broadcast_weights(given["weights"], given["labels"])}
+def _at_threshold(
+    kind: str, name: str, threshold: float, scores: Any, labels: Any, weights: Any
+) -> tuple[Any, Any]:
+    """A metric of what is predicted where scores pass a threshold."""
+    with tf.name_scope(name, f"{kind}_at_{threshold}", (scores, labels, weights)) as scope:
+        given = dict(labels=labels, weights=weights, name=scope)
+        if kind == "accuracy":
+            at = tf.cast(tf.greater_equal(scores, threshold), dtypes.float32, name="ToFloat")
+            return accuracy(predictions=at, **given)
+        metric = precision_at_thresholds if kind == "precision" else recall_at_thresholds
+        value, update = metric(predictions=scores, thresholds=(threshold,), **given)
+        return tf.squeeze(value), tf.squeeze(update)
+
+
+def _auc(scores: Any, labels: Any, weights: Any, name: str, curve: str = "ROC") -> tuple[Any, Any]:
+    """The area under a curve, with a weight for each label."""
+    with tf.name_scope(name, "auc", (scores, labels, weights)) as scope:
+        weights = broadcast_weights(weights, scores)
+        return auc(labels=labels, predictions=scores, weights=weights, curve=curve, name=scope)
 
 
 class RegressionHead(Head):
@@ -482,7 +508,7 @@ class RegressionHead(Head):
         """The squared error."""
         logits = tf.convert_to_tensor(logits)
         labels = checks.checked_labels(labels, logits, self._label_dimension)
-        labels = tf.cast(labels, dtypes.float32)
+        labels = tf.cast(labels, dtypes.float32, name="ToFloat")
         if self._loss_fn:
             losses = checks.call_loss_fn(
                 self._loss_fn, labels, logits, features, self._label_dimension
@@ -502,6 +528,21 @@ class RegressionHead(Head):
         }
 
 
+def multi_class_head(n_classes: int, **given: Any) -> MultiClassHead:
+    """A head of three classes or more, their number checked in the graph too.
+
+    Args:
+        n_classes: how many.
+        **given: the other arguments of MultiClassHead.
+    """
+    head = MultiClassHead(n_classes, **given)
+    number = tf.convert_to_tensor(n_classes)
+    check = tf.assert_greater(number, 2, message="n_classes must be greater than 2")
+    with tf.control_dependencies([check]):
+        tf.no_op()
+    return head
+
+
 def classifier_head(
     n_classes: int,
     weight_column: object,
@@ -514,4 +555,4 @@ def classifier_head(
         label_vocabulary=label_vocabulary,
         loss_reduction=loss_reduction,
     )
-    return BinaryClassHead(**given) if n_classes == 2 else MultiClassHead(n_classes, **given)
+    return BinaryClassHead(**given) if n_classes == 2 else multi_class_head(n_classes, **given)

@@ -35,7 +35,9 @@ def fraction_of_zero(variables: Sequence[Any]) -> Tensor:
         return tf.cond(
             tf.equal(size, tf.constant(0, dtype=dtypes.int64)),
             true_fn=lambda: tf.constant(0, dtype=dtypes.float32),
-            false_fn=lambda: zero_fraction(variable) * tf.cast(size, dtypes.float32),
+            false_fn=lambda: (
+                zero_fraction(variable) * tf.cast(size, dtypes.float32, name="ToFloat")
+            ),
             name="zero_count",
         )
 

@@ -128,8 +128,8 @@ class InverseGamma(Distribution):
 
     def _entropy(self) -> Tensor:
         shape = self.concentration
-        spread = (1.0 + shape) * tf.digamma(shape)
-        return shape + tf.log(self.rate) + tf.lgamma(shape) - spread
+        total = shape + tf.log(self.rate) + tf.lgamma(shape)
+        return total - (1.0 + shape) * tf.digamma(shape)
 
     def _moment(self, value: Tensor, bound: float, what: str) -> Tensor:
         """A moment that exists for concentrations above a bound."""

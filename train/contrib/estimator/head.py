@@ -10,6 +10,7 @@ from ....engine.api import export
 from ....ops.nn.loss import log_poisson_loss, sigmoid_cross_entropy_with_logits
 from ....ops.nn.losses_reduction import Reduction
 from ....ops.public import tf
+from ...estimator import heads
 from ...estimator.head_checks import in_range
 from ...estimator.heads import BinaryClassHead, MultiClassHead, RegressionHead
 
@@ -42,7 +43,14 @@ def multi_class_head(
     name: str | None = None,
 ) -> MultiClassHead:
     """A head of three classes or more, by softmax."""
-    return MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name)
+    return heads.multi_class_head(
+        n_classes,
+        weight_column=weight_column,
+        label_vocabulary=label_vocabulary,
+        loss_reduction=loss_reduction,
+        loss_fn=loss_fn,
+        name=name,
+    )
 
 
 @export("contrib.estimator.regression_head")

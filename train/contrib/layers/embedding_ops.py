@@ -103,8 +103,8 @@ def safe_embedding_lookup_sparse(
             max_norm=max_norm,
         )
         if default_id is None:
-            width = tf.stack([1, tf.shape(result)[1]])
-            is_empty = tf.tile(tf.reshape(is_empty, [-1, 1]), width)
+            is_empty = tf.reshape(is_empty, [-1, 1])
+            is_empty = tf.tile(is_empty, tf.stack([1, tf.shape(result)[1]]))
             result = tf.where(is_empty, tf.zeros_like(result), result, name=scope)
         outer = tf.slice(tf.cast(shape, dtypes.int32), [0], [rank - 1])
         final = tf.reshape(result, tf.concat([outer, tf.slice(tf.shape(result), [1], [-1])], 0))

@@ -109,10 +109,12 @@ class GDN(base.Layer):
         bounds = [tf.constant(b, dtype=self.dtype) for b in (beta_bound, self._reparam_offset)]
 
         def of_beta(shape: Any, dtype: Any = None, partition_info: object = None) -> Any:
-            return tf.sqrt(tf.ones(shape, dtype=dtype) + self._pedestal())
+            added = self._pedestal()
+            return tf.sqrt(tf.ones(shape, dtype=dtype) + added)
 
         def of_gamma(shape: Any, dtype: Any = None, partition_info: object = None) -> Any:
-            return tf.sqrt(self._gamma_init * tf.eye(shape[0], dtype=dtype) + self._pedestal())
+            unit, added = tf.eye(shape[0], dtype=dtype), self._pedestal()
+            return tf.sqrt(self._gamma_init * unit + added)
 
         def bounded(name: str, shape: list[int], initializer: Any, bound: Any) -> Any:
             root = self.add_variable(

@@ -310,13 +310,15 @@ def spatial_softmax(
             pos_x, pos_y = tf.meshgrid(*lines, indexing="ij")
             pos_x = tf.reshape(pos_x, [height * width])
             pos_y = tf.reshape(pos_y, [height * width])
-            start = 1.0 if temperature is None else temperature
+            start: Any = tf.ones_initializer()
+            if temperature is not None:
+                start = tf.constant_initializer(temperature)
             divisor = parameter(
                 "temperature",
                 (),
                 variables_collections if trainable else None,
                 dtype=dtypes.float32,
-                initializer=tf.constant_initializer(start),
+                initializer=start,
                 trainable=trainable,
             )
             points = features if is_first else tf.transpose(features, [0, 3, 1, 2])
@@ -349,9 +351,8 @@ def unit_norm(inputs: Tensor, dim: int, epsilon: float = 1e-7, scope: Scope | No
         if dim < 0 or dim >= rank:
             raise ValueError("dim must be positive but smaller than the input rank.")
         norms = tf.sqrt(epsilon + tf.reduce_sum(tf.square(inputs), dim, True))
-        times = [tf.strided_slice(tf.shape(inputs), [dim], [dim + 1])]
-        if dim > 0:
-            times.insert(0, tf.ones([dim], dtypes.int32))
+        times = [tf.ones([dim], dtypes.int32)] if dim > 0 else []
+        times.append(tf.strided_slice(tf.shape(inputs), [dim], [dim + 1]))
         if dim < rank - 1:
             times.append(tf.ones([rank - 1 - dim], dtypes.int32))
         return tf.div(inputs, tf.tile(norms, tf.concat(times, 0)))

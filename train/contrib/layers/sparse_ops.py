@@ -15,12 +15,6 @@ if TYPE_CHECKING:
     from ....engine.graph.tensor import Tensor
 
 
-def _multiplier_1d(shape: Any) -> Any:
-    """How many elements of the flat tensor one step along each axis goes."""
-    sizes = tf.cumprod(shape, exclusive=True, reverse=True)
-    return sizes
-
-
 def _ignored(tensor: Tensor, ignore_value: Any) -> Any:
     if ignore_value is None:
         if tensor.dtype == dtypes.string:
@@ -40,12 +34,9 @@ def dense_to_sparse_tensor(dense_tensor: TensorLike, ignore_value: Any = None) -
     """
     with tf.name_scope("DenseToSparseTensor"):
         dense = tf.convert_to_tensor(dense_tensor)
-        shape = tf.shape(dense, name="dense_shape", out_type=dtypes.int64)
         indices = tf.where(tf.not_equal(dense, _ignored(dense, ignore_value)), name="indices")
-        # By flat positions, which is one gather.
-        flat = tf.reshape(dense, [-1])
-        positions = tf.reduce_sum(indices * _multiplier_1d(shape), 1, name="flat_indices")
-        values = tf.gather(flat, positions, name="values")
+        values = tf.gather_nd(dense, indices, name="values")
+        shape = tf.shape(dense, name="dense_shape", out_type=dtypes.int64)
         return SparseTensor(indices, values, shape)
 
 

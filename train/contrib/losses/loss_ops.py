@@ -72,8 +72,9 @@ def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = N
                 raise ValueError(f"{name}.get_shape().ndims cannot be None")
         if weights.shape.ndims > 1 and weights.shape[-1].is_compatible_with(1):
             weights = tf.squeeze(weights, [-1])
-        total = tf.reduce_sum(_scaled(losses, weights))
-        mean = tf.div_no_nan(total, _num_present(losses, weights), name="value")
+        total = _scaled(losses, weights)
+        number = _num_present(losses, weights)
+        mean = tf.div_no_nan(tf.reduce_sum(total), number, name="value")
         mean = tf.cast(mean, dtype)
         add_loss(mean)
         return mean

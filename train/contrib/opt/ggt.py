@@ -128,17 +128,21 @@ class GGTOptimizer(OptimizerV2):
         )
         column = tf.expand_dims(average, -1)
         m = tf.transpose(tf.divide(buffer, root))
+        square = tf.matmul(m, m, transpose_a=True)
         damping = tf.cast(eye(state.get_hyper("window")), dtype=dtype) * svd_eps
-        sigma, u, _ = svd(tf.matmul(m, m, transpose_a=True) + damping)
+        sigma, u, _ = svd(square + damping)
         roots = tf.sqrt(sigma)
         least = tf.reduce_min(roots)
-        one = tf.cast(1.0, dtype)
 
         def within(scales: Any) -> Any:
             """m u diag(scales) u^T m^T column."""
+            diagonal = tf.diag(scales)
             seen = tf.matmul(u, tf.matmul(m, column, transpose_a=True), transpose_a=True)
-            return tf.matmul(m, tf.matmul(u, tf.matmul(tf.diag(scales), seen)))
+            return tf.matmul(m, tf.matmul(u, tf.matmul(diagonal, seen)))
 
-        head = within(tf.divide(one, tf.pow(roots + sigma_eps, 3)))
-        outside = tf.divide(column - within(tf.divide(one, sigma)), least)
-        return tf.cond(least > eps, lambda: head + outside, lambda: tf.identity(head))
+        scales = tf.divide(tf.cast(1.0, dtype), tf.pow(roots + sigma_eps, 3))
+        nothing = tf.expand_dims(tf.zeros(average.get_shape(), dtype=dtype), -1)
+        head = within(scales)
+        outside = column - within(tf.divide(tf.cast(1.0, dtype), sigma))
+        outside = tf.divide(outside, least)
+        return tf.cond(least > eps, lambda: tf.add(head, outside), lambda: tf.add(nothing, head))

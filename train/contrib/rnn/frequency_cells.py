@@ -87,20 +87,21 @@ class TimeFreqLSTMCell(SizedCell):
         zeros = tf.zeros_initializer()
         bias = tf.get_variable("B", shape=[4 * units], initializer=zeros, dtype=dtype)
         peepholes = [
-            tf.get_variable(f"W_{gate}_diag", shape=[units], dtype=dtype) for gate in "FIO"
-        ] * self._use_peepholes
+            tf.get_variable(f"W_{gate}_diag", shape=[units], dtype=dtype)
+            for gate in ("FIO" if self._use_peepholes else "")
+        ]
         batch = dimension_value(inputs.shape[0]) or inputs.get_shape()[0]
         m_freq = tf.zeros([batch, units], dtype)
-        outputs: list[Any] = []
-        states: list[Any] = []
+        outputs: Any = None
+        states: Any = None
         for number, window in enumerate(windows):
             c_prev = tf.slice(state, [0, 2 * number * units], [-1, units])
             m_prev = tf.slice(state, [0, (2 * number + 1) * units], [-1, units])
             gates = bias_add(tf.matmul(tf.concat([window, m_prev, m_freq], 1), kernel), bias)
             c, m_freq = self._window(gates, c_prev, peepholes)
-            states += [c, m_freq]
-            outputs.append(m_freq)
-        return tf.concat(outputs, 1), tf.concat(states, 1)
+            states = tf.concat([c, m_freq] if states is None else [states, c, m_freq], 1)
+            outputs = m_freq if outputs is None else tf.concat([outputs, m_freq], 1)
+        return outputs, states
 
     def _window(self, gates: Tensor, c_prev: Tensor, peepholes: list[Any]) -> tuple[Any, Any]:
         """The memory and the output of a window."""

@@ -216,11 +216,15 @@ class PhasedLSTMCell(SizedCell):
         ratio = self._mod(time - phase, period) / period
         return tf.cast(ratio, dtype=dtypes.float32)
 
-    def _gate(self, scope: str, args: list[Any], size: int, activation: Any) -> Any:
+    def _gates(self, scope: str, args: list[Any], activation: Any, number: int = 1) -> list[Any]:
+        """As many gates of one product."""
         with tf.variable_scope(scope):
             if scope not in self._linears:
-                self._linears[scope] = Linear(args, size, True)
-            return activation(self._linears[scope](args))
+                self._linears[scope] = Linear(args, number * self._num_units, True)
+            gates = activation(self._linears[scope](args))
+            if number == 1:
+                return [gates]
+            return list(tf.split(axis=1, num_or_size_splits=number, value=gates))
 
     def _openness(self, time: Tensor) -> Any:
         """How far each unit is open at a time."""
@@ -249,12 +253,11 @@ class PhasedLSTMCell(SizedCell):
         time, x = inputs
         args = [x, h_prev]
         peep = [c_prev] if self._use_peepholes else []
-        gates = self._gate("mask_gates", args + peep, 2 * self._num_units, tf.sigmoid)
-        i, f = tf.split(axis=1, num_or_size_splits=2, value=gates)
-        new_input = self._gate("new_input", args, self._num_units, tf.tanh)
+        i, f = self._gates("mask_gates", args + peep, tf.sigmoid, number=2)
+        (new_input,) = self._gates("new_input", args, tf.tanh)
         new_c = c_prev * f + i * new_input
         peep = [new_c] if self._use_peepholes else []
-        o = self._gate("output_gate", args + peep, self._num_units, tf.sigmoid)
+        (o,) = self._gates("output_gate", args + peep, tf.sigmoid)
         new_h = tf.tanh(new_c) * o
         k = self._openness(time)
         new_c = k * new_c + (1 - k) * c_prev

@@ -75,8 +75,7 @@ def _recursive(p: Structure, previous: Structure) -> Any:
 def _parallel(p: Structure, previous: Structure) -> Any:
     """Monotonic attention by cumulative sums and products."""
     passed = safe_cumprod(1 - p, axis=1, exclusive=True)
-    reached = tf.cumsum(previous / tf.clip_by_value(passed, 1e-10, 1.0), axis=1)
-    return p * passed * reached
+    return p * passed * tf.cumsum(previous / tf.clip_by_value(passed, 1e-10, 1.0), axis=1)
 
 
 @export("contrib.seq2seq.monotonic_attention")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,11 +127,12 @@ class BeamSearchDecoderMixin(AnyDecoder):
         self._start_tokens = tf.tile(tf.expand_dims(first, 1), [1, self._beam_width])
         self._start_inputs = self._embedding_fn(self._start_tokens)
         # All beams begin alike: one of them is enough.
-        self._finished = self._of_first(dtypes.bool, False, True)
+        self._finished = self._of_first(dtypes.bool, lambda: (False, True))
 
-    def _of_first(self, dtype: Any, first: Any, others: Any) -> Any:
+    def _of_first(self, dtype: Any, values: Callable[[], tuple[Any, Any]]) -> Any:
         """One value for the first beam of each batch, another for the others."""
         zeros = tf.zeros([self._batch_size], dtype=dtypes.int32)
+        first, others = values()
         width = self._beam_width
         return tf.one_hot(zeros, depth=width, on_value=first, off_value=others, dtype=dtype)
 
@@ -162,8 +164,11 @@ class BeamSearchDecoderMixin(AnyDecoder):
     def _first_state(self) -> Any:
         """The state before the first step: the first beam of each batch alone is likely."""
         dtype = nest.flatten(self._initial_cell_state)[0].dtype
-        zero, never = (convert_to_tensor(value, dtype=dtype) for value in (0.0, -np.inf))
-        log_probs = self._of_first(dtype, zero, never)
+
+        def values() -> tuple[Any, Any]:
+            return convert_to_tensor(0.0, dtype=dtype), convert_to_tensor(-np.inf, dtype=dtype)
+
+        log_probs = self._of_first(dtype, values)
         attention = get_attention_probs(self._initial_cell_state, self._coverage_penalty_weight)
         return BeamSearchDecoderState(
             cell_state=self._initial_cell_state,

@@ -150,18 +150,18 @@ def _of_state(search: Search, indices: Structure, source: Structure) -> Any:
     return gather(indices, source, search.batch_size, search.beam_width, rows)
 
 
-def _new_lengths(search: Search, state: BeamSearchDecoderState, vocabulary: Any) -> Any:
+def _new_lengths(search: Search, lengths: Any, going_on: Any, vocabulary: Any) -> Any:
     """The length of each beam with each next id: one more, but for ends."""
     ends = tf.fill([search.batch_size, search.beam_width], search.end_token)
     more = tf.one_hot(
         indices=ends,
         depth=vocabulary,
-        on_value=tf.cast(0, dtypes.int64),
-        off_value=tf.cast(1, dtypes.int64),
+        on_value=tf.cast(0, dtypes.int64, name="ToInt64"),
+        off_value=tf.cast(1, dtypes.int64, name="ToInt64"),
         dtype=dtypes.int64,
     )
-    more *= tf.expand_dims(tf.cast(tf.logical_not(state.finished), dtypes.int64), 2)
-    return more + tf.expand_dims(state.lengths, 2)
+    more *= tf.expand_dims(tf.cast(going_on, dtypes.int64), 2)
+    return more + tf.expand_dims(lengths, 2)
 
 
 def beam_search_step(
@@ -181,14 +181,14 @@ def beam_search_step(
         state: that of the search before it.
     """
     batch, width = search.batch_size, search.beam_width
+    going_on = tf.logical_not(state.finished)
     log_probs = mask_probs(log_softmax(logits), search.end_token, state.finished)
     total = tf.expand_dims(state.log_probs, 2) + log_probs
     vocabulary = dimension_value(logits.shape[-1]) or tf.shape(logits)[-1]
-    lengths = _new_lengths(search, state, vocabulary)
+    lengths = _new_lengths(search, state.lengths, going_on, vocabulary)
     attention = get_attention_probs(next_cell_state, search.coverage_penalty_weight)
     if attention is not None:
-        going_on = tf.cast(tf.logical_not(state.finished), dtypes.float32)
-        attention *= tf.expand_dims(going_on, 2)
+        attention *= tf.expand_dims(tf.cast(going_on, dtypes.float32), 2)
         attention = state.accumulated_attention_probs + attention
     scores = penalized_scores(search, total, lengths, state.finished, attention)
     convert_to_tensor(time, name="time")
@@ -203,8 +203,8 @@ def beam_search_step(
     was_finished = gather(parents, state.finished, batch, width, [-1])
     ended = tf.equal(ids, search.end_token)
     finished = tf.logical_or(was_finished, ended, name="next_beam_finished")
-    next_lengths = gather(parents, state.lengths, batch, width, [-1])
-    next_lengths += tf.cast(tf.logical_not(was_finished), dtypes.int64)
+    more = tf.cast(tf.logical_not(was_finished), dtypes.int64)
+    next_lengths = gather(parents, state.lengths, batch, width, [-1]) + more
     next_attention: Any = ()
     if attention is not None:
         rows = [batch * width, -1]

@@ -98,8 +98,8 @@ def _body(decoder: Any, impute_finished: bool, zero_outputs: Any) -> Callable[..
     ) -> tuple[Any, ...]:
         outputs, next_state, next_inputs, ended = decoder.step(time, inputs, state)
         over = ended if decoder.tracks_own_finished else tf.logical_or(ended, finished)
-        taken = tf.fill(tf.shape(lengths), time + 1)
-        next_lengths = tf.where(tf.logical_not(finished), taken, lengths)
+        going = tf.logical_not(finished)
+        next_lengths = tf.where(going, tf.fill(tf.shape(lengths), time + 1), lengths)
         for old, new in ((state, next_state), (arrays, outputs), (inputs, next_inputs)):
             nest.assert_same_structure(old, new)
         emitted = outputs

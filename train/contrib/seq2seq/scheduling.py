@@ -28,11 +28,14 @@ def check_probability(probability: TensorLike) -> Tensor:
     return converted
 
 
-def mixed(chosen: Tensor, others: Tensor, base: Tensor, sampled: Callable[..., Any]) -> Any:
-    """`base` where nothing is sampled, and what `sampled` gives for the indices elsewhere."""
-    at, not_at = (tf.cast(tf.where(which), dtypes.int32) for which in (chosen, others))
-    new, kept = sampled(at), tf.gather_nd(base, not_at)
-    shape = tf.shape(base)
+def _where(which: Any) -> Any:
+    return tf.cast(tf.where(which), dtypes.int32)
+
+
+def mixed(at: Tensor, not_at: Tensor, base: Tensor, source: Any, made: Callable[..., Any]) -> Any:
+    """What is made of `source` at the first indices, and `base` at the others."""
+    taken, kept = tf.gather_nd(source, at), tf.gather_nd(base, not_at)
+    new, shape = made(taken), tf.shape(base)
     return tf.scatter_nd(indices=at, updates=new, shape=shape) + tf.scatter_nd(
         indices=not_at, updates=kept, shape=shape
     )
@@ -58,13 +61,10 @@ def with_embedded(
 ) -> Any:
     """The next inputs: embeddings where there is an id, `base` where there is -1."""
 
-    def sampled(at: Tensor) -> Any:
-        return embedding_fn(tf.gather_nd(ids, at))
-
     return tf.cond(
         tf.reduce_all(finished),
         lambda: base,
-        lambda: mixed(ids > -1, ids <= -1, base, sampled),
+        lambda: mixed(_where(ids > -1), _where(ids <= -1), base, ids, embedding_fn),
     )
 
 
@@ -103,10 +103,12 @@ class Outputs:
             if next_inputs_fn is None:
                 return tf.where(chosen, self._completed(self._outputs), base)
 
-            def sampled(at: Tensor) -> Any:
-                return self._completed(next_inputs_fn(tf.gather_nd(self._outputs, at)), at)
+            at, not_at = _where(chosen), _where(tf.logical_not(chosen))
 
-            return mixed(chosen, tf.logical_not(chosen), base, sampled)
+            def made(taken: Tensor) -> Any:
+                return self._completed(next_inputs_fn(taken), at)
 
-        none = tf.logical_not(tf.reduce_any(chosen))
-        return tf.cond(tf.logical_or(tf.reduce_all(finished), none), lambda: base, either)
+            return mixed(at, not_at, base, self._outputs, made)
+
+        ended, none = tf.reduce_all(finished), tf.logical_not(tf.reduce_any(chosen))
+        return tf.cond(tf.logical_or(ended, none), lambda: base, either)

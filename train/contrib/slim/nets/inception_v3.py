@@ -119,8 +119,9 @@ def inception_v3(
                 inputs, scope=scope, min_depth=min_depth, depth_multiplier=depth_multiplier
             )
             depth = parts.thinned(depth_multiplier, min_depth)
-            scores = _auxiliary(end_points["Mixed_6e"], depth, num_classes)
-            end_points["AuxLogits"] = scores if not spatial_squeeze else parts.squeezed(scores)
+            end_points["AuxLogits"] = _auxiliary(
+                end_points["Mixed_6e"], depth, num_classes, spatial_squeeze
+            )
             with tf.variable_scope("Logits"):
                 window = parts.reduced(net, [8, 8])
                 name = "AvgPool_1a_{}x{}".format(*window)
@@ -135,7 +136,9 @@ def inception_v3(
     return logits, end_points
 
 
-def _auxiliary(net: Tensor, depth: Callable[[int], int], num_classes: int) -> Tensor:
+def _auxiliary(
+    net: Tensor, depth: Callable[[int], int], num_classes: int, spatial_squeeze: bool
+) -> Tensor:
     """Scores from the middle of the network, by which its first half is trained too."""
     with parts.stem_scope(), tf.variable_scope("AuxLogits"):
         net = avg_pool2d(net, [5, 5], stride=3, padding="VALID", scope="AvgPool_1a_5x5")
@@ -150,7 +153,8 @@ def _auxiliary(net: Tensor, depth: Callable[[int], int], num_classes: int) -> Te
             scope="Conv2d_2a_{}x{}".format(*window),
         )
         normal = tf.truncated_normal_initializer(0.0, 0.001)
-        return parts.logits(net, num_classes, "Conv2d_2b_1x1", weights_initializer=normal)
+        scores = parts.logits(net, num_classes, "Conv2d_2b_1x1", weights_initializer=normal)
+        return parts.squeezed(scores) if spatial_squeeze else scores
 
 
 def inception_v3_arg_scope(
