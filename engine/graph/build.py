@@ -27,6 +27,7 @@ __all__ = ["OpFunction", "ShapeContext", "apply_op", "build_op", "complete_attrs
 __all__ += ["infer_shapes", "output_types"]
 
 _MISSING = object()
+_Given = dict[str, Any]  # by name
 
 
 def define(
@@ -241,17 +242,11 @@ class OpFunction(PassesForFunction):
         return f"<op {self._type}>"
 
 
-_Given = dict[str, Any]  # by name
-
-
 def build_op(
     type_name: str, inputs: _Given, attrs: _Given, name: str | None = None, is_scope: bool = True
 ) -> Operation:
-    """Adds a node of a type to the graph of its inputs, converting them and inferring types.
-
-    is_scope: whether what is made along with the node is named within it, as what a loop makes of
-    the operations that it waits for.
-    """
+    """Adds a node of a type to the graph of its inputs, converting them and inferring types.  What a
+    loop makes along with it is named within it, if it `is_scope`."""
     definition = registry.find(type_name)
     if definition is None:
         raise RuntimeError(f"Unrecognized Op name {type_name}")
