@@ -245,8 +245,8 @@ class OpFunction(PassesForFunction):
 def build_op(
     type_name: str, inputs: _Given, attrs: _Given, name: str | None = None, is_scope: bool = True
 ) -> Operation:
-    """Adds a node of a type to the graph of its inputs, converting them and inferring types.  What a
-    loop makes along with it is named within it, if it `is_scope`."""
+    """Adds a node to the graph of its inputs, converting them and inferring types.  What a loop
+    makes along with it is named within it, if it `is_scope`."""
     definition = registry.find(type_name)
     if definition is None:
         raise RuntimeError(f"Unrecognized Op name {type_name}")
