@@ -85,7 +85,7 @@ def test_a_run_is_few_calls_from_the_compiler(monkeypatch: pytest.MonkeyPatch) -
     files = list(dict.fromkeys(file for file, _ in between))
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     (way,) = re.findall(r"machine code it is this way;(.*?)There are two ways to run", page, re.S)
-    named = dict.fromkeys(re.findall(r"`([\w/]+\.py)`", way))
-    told = [name for name in named if not name.endswith("plan.py")]
-    assert [any(file.endswith(name) for name in told) for file in files] == [True] * len(files)
-    assert [name for name in told if any(file.endswith(name) for file in files)] == told
+    told = [*dict.fromkeys(re.findall(r"`([\w/]+\.py)`", way))]
+    places = [[n for n, name in enumerate(told) if file.endswith(name)] for file in files]
+    assert all(len(place) == 1 for place in places)
+    assert places == sorted(places)

@@ -24,7 +24,7 @@ TEXT = pathlib.Path(__file__).with_name("graph_programs.txt")
 _RANDOM = re.compile(
     rb"CustomGradient-\d+|[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|pyfunc_\d+"
 )
-_TOKEN = re.compile(rb"\x12.pyfunc_\d+", re.DOTALL)
+_TOKEN = re.compile(rb"\x12.(pyfunc_|CustomGradient-)\d+", re.DOTALL)
 
 
 def programs(file: pathlib.Path = TEXT) -> dict[str, str]:
@@ -64,7 +64,7 @@ def described(node: Any) -> list[Any]:
 
 def _plain(attribute: bytes) -> bytes:
     """An attribute without random numbers, nor the length that the number of a function has."""
-    return _RANDOM.sub(b"", _TOKEN.sub(b"\x12\x08pyfunc_0", attribute))
+    return _RANDOM.sub(b"", _TOKEN.sub(b"\x12\x00\\g<1>0", attribute))
 
 
 def letters(node: Any) -> str:
