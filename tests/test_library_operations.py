@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import os
-import subprocess
 import zlib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import numbaflow as tf
+
+from .workers import answer, loaded
 
 WORKER = Path(__file__).with_name("library_programs.py")
 # What TensorFlow 1.15 makes: how many, and the checksum of their names and types in order.
@@ -46,14 +44,6 @@ RECORDED = {
 }
 
 
-def _worker() -> Any:
-    spec = importlib.util.spec_from_file_location(WORKER.stem, WORKER)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def _summary(operations: list[list[str]]) -> tuple[int, int]:
     lines = "\n".join(" ".join(operation) for operation in operations)
     return len(operations), zlib.crc32(lines.encode())
@@ -61,24 +51,14 @@ def _summary(operations: list[list[str]]) -> tuple[int, int]:
 
 @pytest.mark.cpu
 def test_operations_are_those_recorded_from_tensorflow() -> None:
-    found = {name: _summary(operations) for name, operations in _worker().cases(tf).items()}
+    found = {name: _summary(operations) for name, operations in loaded(WORKER).cases(tf).items()}
     assert found == RECORDED
 
 
 @pytest.mark.tf
 def test_operations_are_those_of_an_installed_tensorflow(tmp_path: Path) -> None:
-    python = os.environ.get("NUMBAFLOW_TF115_PYTHON")
-    if not python:
-        pytest.skip("NUMBAFLOW_TF115_PYTHON names no Python that has TensorFlow")
     file = tmp_path / "operations.json"
-    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
-    subprocess.run(
-        [python, str(WORKER), "tensorflow", str(file)],
-        capture_output=True,
-        timeout=300,
-        check=True,
-        env=environment,
-    )
-    found = json.loads(json.dumps(_worker().cases(tf)))
+    answer("NUMBAFLOW_TF115_PYTHON", WORKER, "tensorflow", file)
+    found = json.loads(json.dumps(loaded(WORKER).cases(tf)))
     for name, operations in json.loads(file.read_text()).items():
         assert found[name] == operations, name

@@ -152,7 +152,7 @@ def row(**found: Any) -> dict[str, Any]:
     values = {"numbaflow": [0.02, 0.01], "tensorflow": [0.03, 0.05]}
     busy = {"numbaflow": [0.02, 0.02], "tensorflow": [0.04, 0.05]}
     made: dict[str, Any] = {"name": "lenet", "values": values, "processor": busy, "errors": {}}
-    made |= {"first": {"numbaflow": 2.0}}
+    made |= {"first": {"numbaflow": 2.0}, "five": {"numbaflow": 3.0}}
     made |= {"compiled": {"numbaflow": 7}, "fresh_first": {"numbaflow": 0.5, "tensorflow": 0.25}}
     made |= {"fresh_peak": {"numbaflow": 150e6}, "fresh_baseline": {"numbaflow": 50e6}}
     return made | found
@@ -180,7 +180,9 @@ def test_tables_tell_best_turns_and_their_mean_ratio(in_path: None) -> None:
     assert first.endswith("| 10 ms | 30 ms | 3.00 | 2.00 |") and second.endswith("| 0.75 | 2.00 |")
     assert mean == "| geometric mean |  |  | 1.50 | 2.00 |"
     assert tables.memory(measured).splitlines()[2].endswith("| 150 |  | 100 |  |")
-    assert tables.first_steps(measured).splitlines()[2].endswith("| 2 s | 7 | 500 ms | 250 ms |")
+    assert (
+        tables.first_steps(measured).splitlines()[2].endswith("| 2 s / 3 s | 7 | 500 ms | 250 ms |")
+    )
     assert tables.brief(measured).startswith(
         "Steps of 2 whole models are 0.75 to 3.00 times as fast as TensorFlow 2's (geometric mean "
         "1.50); first steps with an empty cache take 2 s to 2 s; first steps in a second process "

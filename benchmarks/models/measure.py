@@ -40,6 +40,10 @@ class Settings:
     sizes: dict[str, Any] | None = None
 
 
+# What is kept of a process that finds what another has compiled.
+_FRESH = ("first", "five", "build", "compiled", "peak", "baseline", "imported", "error")
+
+
 def measure(settings: Settings, model: str) -> Measured:
     """A model's row: steps in turns, then first steps and memory in processes of their own.
 
@@ -53,7 +57,7 @@ def measure(settings: Settings, model: str) -> Measured:
             with closing(_worker(settings, peer, scratch)) as worker:
                 built = worker.ask("build", model=model, sizes=settings.sizes)
                 fresh = {**built, **worker.ask("peak", steps=5)}
-            for key in ("first", "build", "compiled", "peak", "baseline", "imported", "error"):
+            for key in _FRESH:
                 if key in fresh:
                     row.setdefault(f"fresh_{key}", {})[peer] = fresh[key]
     say(f"{model}: {_ratio_in_words(row)}")
@@ -66,7 +70,8 @@ def _worker(settings: Settings, peer: str, scratch: str) -> Worker:
 
 
 def _turns(settings: Settings, model: str, scratch: str) -> Measured:
-    row: Measured = {"values": {}, "processor": {}, "first": {}, "compiled": {}, "errors": {}}
+    row: Measured = {"values": {}, "processor": {}, "errors": {}}
+    row |= {"first": {}, "five": {}, "compiled": {}}
     with ExitStack() as alive:
         workers = {}
         for peer in settings.pythons:
@@ -78,7 +83,8 @@ def _turns(settings: Settings, model: str, scratch: str) -> Measured:
                 row["errors"][peer] = built["error"]
                 continue
             workers[peer] = worker
-            row["first"][peer], row["compiled"][peer] = built["first"], built["compiled"]
+            for key in ("first", "five", "compiled"):
+                row[key][peer] = built[key]
             row["values"][peer], row["processor"][peer] = [], []
         for number in range(settings.rounds):
             for peer in list(workers) if number % 2 == 0 else reversed(list(workers)):
@@ -88,7 +94,6 @@ def _turns(settings: Settings, model: str, scratch: str) -> Measured:
                     continue
                 row["values"][peer].append(answer["mean"])
                 row["processor"][peer].append(answer["processor"])
-                row["compiled"][peer] = answer["compiled"]
     for peer in row["errors"]:
         row["values"].pop(peer, None)
         row["processor"].pop(peer, None)

@@ -82,18 +82,22 @@ def memory(result: Measured) -> str:
 
 
 def first_steps(result: Measured) -> str:
-    """First steps with an empty cache, and in a second process."""
+    """First steps, and the first five together, with an empty cache and in a second process."""
     others = [peer for peer in _peers(result) if peer != OURS]
-    header = ["a first step", "numbaflow, cold", "kernels", "numbaflow, second process"]
-    header += [PEERS[peer].title for peer in others]
+    header = ["a first step / the first five", "numbaflow, cold", "kernels"]
+    header += ["numbaflow, second process", *(PEERS[peer].title for peer in others)]
     rows = []
     for row in result["rows"]:
-        first, fresh = row["first"], row.get("fresh_first", {})
-        cells = [duration(first[OURS]) if OURS in first else "fails"]
-        cells.append(str(row["compiled"].get(OURS, "")))
-        cells += [duration(fresh[peer]) if peer in fresh else "" for peer in (OURS, *others)]
+        cells = [_firsts(row, "", OURS) or "fails", str(row["compiled"].get(OURS, ""))]
+        cells += [_firsts(row, "fresh_", peer) for peer in (OURS, *others)]
         rows.append([MODELS[row["name"]].title, *cells])
     return _lines(header, rows)
+
+
+def _firsts(row: Measured, which: str, peer: str) -> str:
+    """A peer's first step and first five."""
+    times = (row.get(f"{which}{key}", {}).get(peer) for key in ("first", "five"))
+    return " / ".join(duration(seconds) for seconds in times if seconds is not None)
 
 
 def brief(result: Measured) -> str:

@@ -18,6 +18,7 @@ from ..serving import serve
 from .session import has, module_of, steps_of
 
 _STATUS = "/proc/self/status"
+_FIRST = 5
 
 
 def memory(which: str) -> int | None:
@@ -51,11 +52,8 @@ class Worker:
         return {"version": getattr(self._tf, "__numbaflow_version__", None) or self._tf.__version__}
 
     def build(self, model: str, sizes: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Builds a model; the seconds until its variables are there, and those of its first step.
-
-        A first step may be interpreted and loaded only when it comes again, so steps count until
-        one compiles and loads nothing new, which itself does not count.  (What is evaluated in
-        first steps is compiled in later ones, which a block begins with.)
+        """Builds a model; the seconds until its variables are there, of its first step, and of the
+        first five together, in which all is compiled that later ones need.
         """
         if not has(self._peer, model):
             return {"absent": True}
@@ -63,18 +61,13 @@ class Worker:
             self._steps.close()
         start = time.perf_counter()
         self._steps = steps_of(self._peer, self._tf, model, self._threads, sizes or {})
-        ready, first, known = time.perf_counter(), 0.0, compiled()
-        while True:
-            seconds, _ = self._step()
-            now = compiled()
-            if first and now == known:
-                break
-            first, known = first + seconds, now
-        return {"build": ready - start, "first": first, "compiled": compiled()[0]}
+        ready = time.perf_counter()
+        taken = [self._step()[0] for _ in range(_FIRST)]
+        seconds = {"build": ready - start, "first": taken[0], "five": sum(taken)}
+        return {**seconds, "compiled": compiled()[0]}
 
     def block(self, seconds: float) -> dict[str, Any]:
-        """Steps for about `seconds`: what each takes on average, by the clock and of processors;
-        and how many kernels have been compiled by then.
+        """Steps for about `seconds`: what each takes on average, by the clock and of processors.
 
         A first one, which brings back the caches, does not count unless it takes most of the turn.
         """
@@ -83,7 +76,7 @@ class Worker:
         while sum(clock for clock, _ in taken) < seconds:
             taken.append(self._step())
         clock, processor = (sum(values) / len(taken) for values in zip(*taken))
-        return {"mean": clock, "processor": processor, "compiled": compiled()[0]}
+        return {"mean": clock, "processor": processor}
 
     def peak(self, steps: int) -> dict[str, Any]:
         """The greatest size of the process after more steps, and its size after the import."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 from pathlib import Path
@@ -14,19 +13,13 @@ import pytest
 
 import numbaflow as tf
 
+from ..workers import loaded
+
 WORKER = Path(__file__).with_name("frozen.py")
 TENSORFLOW = os.environ.get("NUMBAFLOW_TF115_PYTHON")
 
 
-def _load(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-frozen = _load(WORKER)
+frozen = loaded(WORKER)
 
 
 @pytest.fixture(scope="module")

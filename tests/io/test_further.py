@@ -3,30 +3,22 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import numbaflow as tf
 
+from ..workers import loaded
+
 WORKER = Path(__file__).with_name("further.py")
 PEERS = {"NUMBAFLOW_TF115_PYTHON": "tensorflow", "NUMBAFLOW_TF_PYTHON": "tensorflow.compat.v1"}
 
 
-def _load(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-further = _load(WORKER)
+further = loaded(WORKER)
 
 
 def run_peer(peer: str, action: str, folder: Path) -> list[list[float]]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -22,16 +21,9 @@ from numbaflow.io.meta_graph import export_scoped_meta_graph
 from numbaflow.io.meta_graph_import import read_meta_graph_file
 from numbaflow.io.signatures import tensorflow_ops
 
+from ..workers import loaded
 
-def _load(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-graphs = _load(Path(__file__).with_name("graphs.py"))
+graphs = loaded(Path(__file__).with_name("graphs.py"))
 TENSORFLOW = os.environ.get("NUMBAFLOW_TF115_PYTHON")
 BUILDERS = pytest.mark.parametrize("build", graphs.GRAPHS, ids=lambda build: build.__name__)
 

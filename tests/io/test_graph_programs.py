@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -14,6 +13,8 @@ import pytest
 
 import numbaflow as tf
 
+from ..workers import loaded
+
 pytestmark = pytest.mark.programs
 
 HERE = Path(__file__).parent
@@ -22,15 +23,7 @@ RECORDED = HERE / "graph_programs_1_15.json"
 TENSORFLOW = os.environ.get("NUMBAFLOW_TF115_PYTHON")
 
 
-def _load(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-worker = _load(WORKER)
+worker = loaded(WORKER)
 PROGRAMS = worker.programs()
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import base64
-import importlib.util
 import io
 import json
 from pathlib import Path
@@ -17,6 +16,8 @@ from PIL import Image
 import numbaflow as tf
 from numbaflow.io import protos
 
+from ...workers import loaded
+
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "summary_programs.txt"
 NODES = json.loads((HERE / "summary_1_15.json").read_text())
@@ -25,15 +26,7 @@ RECORDED = json.loads((HERE / "summary_bytes_1_15.json").read_text())
 pytestmark = pytest.mark.pure
 
 
-def _load(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-worker = _load(HERE.parents[1] / "io/graph_programs.py")
+worker = loaded(HERE.parents[1] / "io/graph_programs.py")
 programs = worker.programs(PROGRAMS)
 
 
@@ -66,7 +59,7 @@ def _comparable(result: str) -> Any:
 
 @pytest.mark.cpu
 def test_the_bytes_are_those_of_tensorflow() -> None:
-    results = _load(HERE / "summary_bytes.py").results(tf)
+    results = loaded(HERE / "summary_bytes.py").results(tf)
     assert set(results) == set(RECORDED)
     for name, result in results.items():
         assert _comparable(result) == _comparable(RECORDED[name]), name

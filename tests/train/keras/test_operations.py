@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import os
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import numbaflow as tf
+
+from ...workers import answer, loaded
 
 WORKER = Path(__file__).with_name("operation_programs.py")
 # What TensorFlow 1.15 makes: how many for each case.
@@ -38,35 +36,17 @@ COUNTS = {
 }
 
 
-def _worker() -> Any:
-    spec = importlib.util.spec_from_file_location(WORKER.stem, WORKER)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.cpu
 def test_there_are_as_many_operations_as_in_tensorflow() -> None:
-    found = {name: len(operations) for name, operations in _worker().cases(tf).items()}
+    found = {name: len(operations) for name, operations in loaded(WORKER).cases(tf).items()}
     assert found == COUNTS
 
 
 @pytest.mark.tf
 def test_they_are_the_same_operations(tmp_path: Path) -> None:
-    python = os.environ.get("NUMBAFLOW_TF115_PYTHON")
-    if not python:
-        pytest.skip("NUMBAFLOW_TF115_PYTHON names no Python that has TensorFlow")
     file = tmp_path / "operations.json"
-    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
-    subprocess.run(
-        [python, str(WORKER), "tensorflow", str(file)],
-        capture_output=True,
-        timeout=300,
-        check=True,
-        env=environment,
-    )
-    found = json.loads(json.dumps(_worker().cases(tf)))
+    answer("NUMBAFLOW_TF115_PYTHON", WORKER, "tensorflow", file)
+    found = json.loads(json.dumps(loaded(WORKER).cases(tf)))
     for name, operations in json.loads(file.read_text()).items():
         # (In which order metrics are reset is not stated.)
         assert sorted(found[name]) == sorted(operations), name

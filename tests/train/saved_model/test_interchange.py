@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any
 import pytest
 
 import numbaflow as tf
+
+from ...workers import loaded
 
 WORKER = Path(__file__).with_name("models.py")
 # Variable that names a Python -> the module to import there.
@@ -22,15 +23,7 @@ PEERS = {
 peers = pytest.mark.parametrize("peer", PEERS)
 
 
-def _load(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-models = _load(WORKER)
+models = loaded(WORKER)
 
 
 def run_peer(peer: str, action: str, folder: Path) -> str:

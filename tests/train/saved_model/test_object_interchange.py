@@ -3,30 +3,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import numbaflow as tf
 
+from ...workers import answer, loaded, peers
+
 WORKER = Path(__file__).with_name("object_models.py")
-peers = pytest.mark.parametrize("peer", ["NUMBAFLOW_TF115_PYTHON", "NUMBAFLOW_TF_PYTHON"])
 
 
-def _load(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-models = _load(WORKER)
+models = loaded(WORKER)
 
 
 @pytest.fixture(autouse=True)
@@ -37,19 +26,7 @@ def _session() -> Iterator[None]:
 
 def run_peer(peer: str, action: str, folder: Path) -> str:
     """What the worker prints under TensorFlow."""
-    python = os.environ.get(peer)
-    if not python:
-        pytest.skip(f"{peer} names no Python that has TensorFlow")
-    done = subprocess.run(
-        [python, str(WORKER), action, "tensorflow", str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+    return answer(peer, WORKER, action, "tensorflow", folder)
 
 
 @pytest.mark.cpu
