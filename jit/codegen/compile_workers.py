@@ -98,10 +98,6 @@ class Workers:
         """Is it done, and has nobody taken it?"""
         return symbol in self._made
 
-    def is_making(self, symbol: str) -> bool:
-        """Is it being compiled now?"""
-        return symbol in self._current
-
     def take(self, symbol: str) -> Made | None:
         """What was made, if it was; nobody else gets it."""
         with self._changed:

@@ -37,9 +37,6 @@ class WaitingBranches:
         taken = dict.fromkeys(t for op in operations for t in op._inputs_val if t not in inside)
         self.takes, self.gives = list(taken), list(stage.gives)
         self.region = Piecewise(make, evaluate, operations, self.gives, {})
-        found = {wait.operation for wait in self.region.waits.values()}
-        if any(op.definition.control_flow_role == "wait" and op not in found for op in operations):
-            raise Unstructured("something waits within a loop")
 
     def begin(self, values: Values, waits: Inside) -> Begun:
         """Runs what need not wait.

@@ -139,25 +139,18 @@ class _Shuffled(Stream):
 
     def save(self) -> State:
         state: State = {
-            "seeds": list(self.seeds),
-            "drawn": self._samples.count,
+            **_drawn(self),
             "epoch": self._epoch,
             "epochs": [[slots.start, slots.stop] for slots in self._epochs],
             "places": list(self._buffer),
             "buffer": [list(element) for element in self._buffer.values()],
         }
-        if self.generator is not None:
-            state["generated"] = self.generator.count
         if self._source is not None:
             state["source"] = self._source.save()
         return state
 
     def restore(self, state: State) -> None:
-        self.seeds = tuple(state["seeds"])
-        self._samples = Samples(*self.seeds)
-        self._samples.skip_to(state["drawn"])
-        if self.generator is not None:
-            self.generator.skip_to(state["generated"])
+        _draw_on(self, state)
         self._epoch = state["epoch"]
         self._epochs = [Slots(*slots) for slots in state["epochs"]]
         elements = (tuple(element) for element in state["buffer"])
@@ -205,8 +198,7 @@ class _ShuffledRows(BlockStream):
 
     def save(self) -> State:
         state: State = {
-            "seeds": list(self.seeds),
-            "drawn": self._samples.count,
+            **_drawn(self),
             "numbers": {
                 **self._pool.save(),
                 "buffer": np.array(self._pool.buffer, np.int64),
@@ -215,19 +207,13 @@ class _ShuffledRows(BlockStream):
             "computed": [np.array(column[self._given : self._ready]) for column in self._computed],
             **self.save_ahead(),
         }
-        if self.generator is not None:
-            state["generated"] = self.generator.count
         return state
 
     def restore(self, state: State) -> None:
         if "numbers" not in state:
             raise errors.invalid("The state is of an iterator over other data")
         self.restore_ahead(state)
-        self.seeds = tuple(state["seeds"])
-        self._samples = Samples(*self.seeds)
-        self._samples.skip_to(state["drawn"])
-        if self.generator is not None:
-            self.generator.skip_to(state["generated"])
+        _draw_on(self, state)
         self._pool.restore(state["numbers"])
         self._pool.buffer = state["numbers"]["buffer"].tolist()
         self._feed.next = state["numbers"]["next"]
@@ -329,27 +315,20 @@ class _ShuffledBlocks(BlockStream):
         places, source = self._pool.places(), self._feed.source
         held = [self._pool.buffer[place] for place in places]
         state: State = {
-            "seeds": list(self.seeds),
-            "drawn": self._samples.count,
+            **_drawn(self),
             "pool": self._pool.save(),
             "places": places,
             "held": self._feed.block(held) if held else [],
             "source": {} if source is None else source.save(),
             **self.save_ahead(),
         }
-        if self.generator is not None:
-            state["generated"] = self.generator.count
         return state
 
     def restore(self, state: State) -> None:
         if "pool" not in state:
             raise errors.invalid("The state is of an iterator over other data")
         self.restore_ahead(state)
-        self.seeds = tuple(state["seeds"])
-        self._samples = Samples(*self.seeds)
-        self._samples.skip_to(state["drawn"])
-        if self.generator is not None:
-            self.generator.skip_to(state["generated"])
+        _draw_on(self, state)
         self._pool.restore(state["pool"])
         held = list(state["held"])
         self._feed.likes = [(column.dtype, column.ndim) for column in held]
@@ -367,3 +346,20 @@ def _seeds(dataset: ShuffleDataset, context: Context, path: str) -> Seeds:
         return dataset.seeds, None
     generator = dataset.generator or context.generator(path, dataset.seeds)
     return generator.next(), generator
+
+
+def _drawn(stream: _Shuffled | _ShuffledRows | _ShuffledBlocks) -> State:
+    """What a stream has drawn so far."""
+    state: State = {"seeds": list(stream.seeds), "drawn": stream._samples.count}
+    if stream.generator is not None:
+        state["generated"] = stream.generator.count
+    return state
+
+
+def _draw_on(stream: _Shuffled | _ShuffledRows | _ShuffledBlocks, state: State) -> None:
+    """Has a stream draw what comes behind that."""
+    stream.seeds = tuple(state["seeds"])
+    stream._samples = Samples(*stream.seeds)
+    stream._samples.skip_to(state["drawn"])
+    if stream.generator is not None:
+        stream.generator.skip_to(state["generated"])

@@ -101,7 +101,7 @@ def test_who_compiles_waits_for_what_is_being_made_and_does_the_rest(workers: Wo
     gate = Gate()
     workers.add(jobs(), gate)
     first, *others = [job.symbol for job in jobs()]
-    awaited(lambda: workers.is_making(first))
+    awaited(lambda: first in workers._current)
     found = workers.compile_all(jobs(), gate)
     before = [next(found)[0].symbol for _ in others]
     assert sorted(before) == sorted(others)
@@ -123,7 +123,7 @@ def test_what_was_asked_for_last_comes_first(workers: Workers) -> None:
     gate = Gate()
     first, *others, late, last = jobs()
     workers.add([first], gate)
-    awaited(lambda: workers.is_making(first.symbol))
+    awaited(lambda: first.symbol in workers._current)
     workers.add([*others, last], gate)
     workers.add([last], gate)
     workers.add([late], gate)
