@@ -47,6 +47,8 @@ def library() -> dict[str, Any]:
 def _kind(numba_type: Any) -> words.Kind:
     if isinstance(numba_type, addresses.Address):
         return words.Address(numba_type.dtype)
+    if isinstance(numba_type, addresses.Arguments):
+        return words.ARGUMENTS
     if isinstance(numba_type, types.CPointer):
         return words.Pointer(str(numba_type.dtype))
     if isinstance(numba_type, types.StringLiteral):

@@ -22,8 +22,8 @@ from llvmlite import ir
 from ...engine.record_class import record
 from ...engine.syntax import tree_of
 from . import numbers, vocabulary, words
-from .reader import ARGUMENTS, COMPARISONS, Scope, Value, located, unknown
-from .words import WORD, Address, Kind, Pointer, Several, Text, Unfit
+from .reader import COMPARISONS, Scope, Value, located, unknown
+from .words import ARGUMENTS, WORD, Address, Kind, Pointer, Several, Text, Unfit
 
 _BIT = ir.IntType(1)
 _SIGNATURE = "args r0 r1 c0 c1 worker".split()

@@ -18,7 +18,7 @@ from .words import WORD, Kind, Unfit, function
 FLOATS = {"float32": ir.FloatType(), "float64": ir.DoubleType()}
 # What texts of the library mostly compute with; those with other numbers (int8, int16) are left to
 # Numba.
-_WHOLE = {"bool": 1, "uint8": 8, "int32": 32, "uint32": 32, "int64": 64, "uint64": 64}
+_WHOLE = {"bool": 1, "uint8": 8, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64, "uint64": 64}
 _SIGNED = ("int32", "int64")
 Operator = type[ast.operator]
 

@@ -22,9 +22,7 @@ from ...engine.syntax import tree_of
 from ..kernel.scalar import COMPILED_DTYPES
 from . import words
 from .llvm_scalar import BODY, LANES, LOOP, NODE, SERIAL, Emitter
-from .words import WORD, Address, Kind, Unfit
-
-ARGUMENTS = "arguments"  # the kind of the argument block
+from .words import ARGUMENTS, WORD, Address, Kind, Unfit
 
 
 class Value(NamedTuple):

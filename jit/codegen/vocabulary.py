@@ -19,6 +19,7 @@ from .numbers import converted, word
 from .register_tiles import FMA_TILE
 from .sparse_tiles import GATHER_TILE, SCATTER_TILE
 from .words import (
+    ARGUMENTS,
     WORD,
     Address,
     Kind,
@@ -50,7 +51,7 @@ def table() -> dict[str, Word]:
         *(_choose("min", "<"), _choose("max", ">")),
         Word("pointer", 1, _pointed, _pointer),
         Word("region", 2, _region, _same),
-        Word("place", 1, _place, _same),
+        Word("place", 1, _place, _number),
         Word("as_bytes", 1, _as_bytes, _same),
         _bits("bits_as_float", {bits: number for number, bits in _BITS.items()}),
         _bits("float_as_bits", _BITS),
@@ -111,8 +112,13 @@ def _region(start: Kind, dtype: Kind) -> Kind:
 
 
 def _place(base: Kind) -> Kind:
-    of_one_dtype("place", base)
+    if base != ARGUMENTS:
+        of_one_dtype("place", base)
     return "int64"
+
+
+def _number(b: ir.IRBuilder, kinds: Kinds, values: Values) -> Any:
+    return b.ptrtoint(values[0], WORD) if kinds[0] == ARGUMENTS else _same(b, kinds, values)
 
 
 def _as_bytes(base: Kind) -> Kind:

@@ -92,6 +92,7 @@ class Several:
 # What a value is: the dtype that it is held in, an address, or nothing; of texts written by hand
 # also a pointer, a literal string or a tuple.
 Kind = Union[str, Address, Pointer, Text, Several, None]
+ARGUMENTS = "arguments"  # the kind of the argument block
 
 
 class Unfit(Exception):

@@ -99,8 +99,11 @@ def region(start: int, dtype: str) -> Address:
     return Address(start, dtype)
 
 
-def place(address: Address) -> int:
-    """The address as a number, to be handed to another kernel."""
+def place(address: Address | Arguments) -> int:
+    """The address, of an argument block too, as a number, to be handed to another kernel."""
+    if isinstance(address, Arguments):
+        assert isinstance(address.words, Address)
+        return address.words.place
     return address.place
 
 

@@ -167,16 +167,20 @@ def for_good(plan: Plan) -> Plan:
 def _finished(
     traced: Traced, steps: Schedule, seconds: dict[str, float], began: float, is_first: bool
 ) -> Plan:
-    errors: list[BaseException] = []
+    # A session of one thread has said what it may take of the machine.
+    begins = FirstKernels(traced.segment.evaluate.threads != 1) if is_first else None
     with timed("compile", seconds):
-        kernels, parts, interpreted = _compile_kernels(steps, traced, errors if is_first else None)
+        kernels, parts, first = _compile_kernels(steps, traced, begins)
     with timed("lay out", seconds):
-        addresses = [(k.address, *(p.address for p in called)) for k, called in zip(kernels, parts)]
+        addresses = [
+            (k.address, *(one.lead if one else (p.address for p in called)))
+            for k, called, one in zip(kernels, parts, first)
+        ]
         template = make_template(steps, traced.program, traced.scope, addresses)
     every = tuple(dict.fromkeys(part for called in parts for part in called))
     facts = traced, steps, kernels, every, template, seconds, began
-    if interpreted:
-        return FirstPlan(*facts, FirstKernels(interpreted, errors))
+    if begins is not None and begins.kernels:
+        return FirstPlan(*facts, begins)
     plan = Plan(*facts)
     debug.show("timing", plan)
     return plan
@@ -225,22 +229,20 @@ def _waits_for_library(native: Sequence[KernelStep | CallStep]) -> bool:
 
 
 def _compile_kernels(
-    steps: Schedule, traced: Traced, errors: list[BaseException] | None
-) -> tuple[list[compiler.Compiled], list[list[compiler.Compiled]], list[Interpreted]]:
-    """Machine code for every native step, in their order, and the kernels that each calls.
+    steps: Schedule, traced: Traced, begins: FirstKernels | None
+) -> tuple[list[compiler.Compiled], list[list[compiler.Compiled]], Sequence[Interpreted | None]]:
+    """For every native step, in their order, machine code, the kernels that it calls, and bytecode.
 
-    What runs them is compiled as well.  With a list for errors, new kernels are evaluated.
+    What runs them is compiled as well.  There is bytecode of new kernels of a plan that `begins`.
     """
     native, names = native_steps(steps), list(traced.exports)
     wanted: list[compiler.Wanted] = []
     for step in native:
         origin = partial(ir_printer.origin, step, traced.segment.operations, names)
         wanted.append((step.kernel, origin))
-    if errors is None or _waits_for_library(native):
-        first: list[Interpreted | None] = [None] * len(native)
-    else:
-        # A session of one thread has said what it may take of the machine.
-        first = first_kernels(wanted, errors, traced.segment.evaluate.threads != 1)
+    first: Sequence[Interpreted | None] = [None] * len(native)
+    if begins is not None and not _waits_for_library(native):
+        first = first_kernels(wanted, begins)
     # Asked for together with the plan's own kernels, so that one round of compiling does for all.
     needed = [want for want, one in zip(wanted, first) if one is None]
     if any(isinstance(step, Control) and has_row(step) for step in steps.steps):
@@ -251,4 +253,4 @@ def _compile_kernels(
     # Last, so that what this run waits for does not wait for the library.
     warming.begin()
     parts = [[] if one else compiler.compiled_parts(s.kernel) for s, one in zip(native, first)]
-    return kernels, parts, [*dict.fromkeys(one for one in first if one is not None)]
+    return kernels, parts, first

@@ -21,7 +21,7 @@ from ...engine import settings
 from .. import isolated, threads
 from ..cache import store
 from ..codegen import compile as compiler
-from ..codegen import scalar_functions
+from ..codegen import instructions
 from ..kernel.ir import Kernel
 from ..library.library_kernel import LibraryKernel
 from . import thread_pool
@@ -51,8 +51,8 @@ def kernels(dtypes: Sequence[str] = ("float32",)) -> list[LibraryKernel]:
 
 def all_kernels(dtypes: Sequence[str] = ("float32",)) -> list[Kernel | LibraryKernel]:
     """The library, and what kernels are evaluated with before they are compiled."""
-    floats = [dtype for dtype in scalar_functions.DTYPES if dtype in dtypes]
-    return [*kernels(dtypes), *scalar_functions.closed(floats)]
+    floats = [dtype for dtype in instructions.DTYPES if dtype in dtypes]
+    return [*kernels(dtypes), *instructions.closed(floats)]
 
 
 _DONE = "done"

@@ -17,6 +17,7 @@ from ...engine.record_class import record
 from ...engine.session.state import VariableStorage
 from ..kernel import size_scope, sizes
 from ..kernel.grain import rows_together
+from ..kernel.ir import Kernel
 from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import AnySize
 from ..library.step_table import AGAIN, HOST, ROOM, ROW, SKIP, STOP
@@ -169,7 +170,8 @@ def make_template(
 ) -> Template:
     """Lays out the argument blocks; `addresses` are those of the native steps' kernels.
 
-    Behind the address of a kernel come those of the kernels that it calls.
+    Behind the address of a kernel come those of the kernels that it calls; where a machine runs it
+    (jit/library/bytecode_kernels.py), what is in front of its arguments.
     """
     layout = _Layout(schedule, _Numbers())
     remaining, exclusive = iter(addresses), exclusive_cells(schedule.steps)
@@ -226,6 +228,9 @@ class _Layout:
         is_jumped: or all of its segment does, as jumps lead around it.
         """
         address, *parts = addresses
+        if isinstance(step.kernel, Kernel) and parts:
+            self._lead(*parts)
+            parts = []
         start = self.length
         for value in step.reads:
             self._pointer(value)
@@ -245,6 +250,17 @@ class _Layout:
         for cell in map(cell_of, step.reads):
             if cell is not None and cell.is_resource:
                 self.first_reads.setdefault(cell, len(self.segments) - 1)
+
+    def _lead(self, memory: int, desk: int) -> None:
+        """What a machine finds in front of a kernel's arguments: memory, and where its desk is."""
+        self._scratch(memory)
+        self.constants[self.length] = desk
+        self.length += 1
+
+    def _scratch(self, size: AnySize) -> None:
+        """The words of memory for each thread: its address, and how much that is."""
+        self.scratch.append((self.length, self.numbers.add(size)))
+        self.length += 2
 
     def control(self, step: Control) -> None:
         """A jump or stop."""
@@ -341,8 +357,7 @@ class _Layout:
                 self.reserves.append(reserved)
             self.length += count
         if not sizes.same(launch.scratch, 0):
-            self.scratch.append((self.length, self.numbers.add(launch.scratch)))
-            self.length += 2
+            self._scratch(launch.scratch)
 
     def _stack(self, stack: GrowableStack) -> None:
         self.stacks.append((self.length, stack, self.numbers.add(stack.bytes)))

@@ -17,7 +17,7 @@ from numbaflow.cli import everyday_nets as nets
 from numbaflow.cli.main import application
 from numbaflow.engine import settings
 from numbaflow.jit.codegen import compile as compiler
-from numbaflow.jit.codegen import scalar_functions
+from numbaflow.jit.codegen import instructions
 from numbaflow.jit.library import closed_set
 from numbaflow.jit.runtime import thread_pool
 
@@ -53,7 +53,7 @@ def test_every_program_is_traced_to_the_end(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.cpu
 def test_a_new_program_compiles_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(closed_set, "kernels", lambda dtypes=(): iter(()))
-    monkeypatch.setattr(scalar_functions, "closed", lambda dtypes=(): iter(()))
+    monkeypatch.setattr(instructions, "closed", lambda dtypes=(): iter(()))
     monkeypatch.setattr(everyday, "_built", _one)
     with settings.override(cache=tmp_path / "kernels"):
         done = CliRunner().invoke(application(), ["cache", "warm", "-q"])

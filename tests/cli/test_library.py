@@ -19,7 +19,7 @@ from numbaflow.cli.main import application
 from numbaflow.engine import settings
 from numbaflow.jit import target
 from numbaflow.jit.cache import admin, object_file, shipped, store
-from numbaflow.jit.codegen import scalar_functions
+from numbaflow.jit.codegen import instructions
 from numbaflow.jit.library import closed_set
 from numbaflow.jit.runtime import thread_pool, warming
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.cpu
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty cache; of the library only what walks plans, and no everyday programs."""
     monkeypatch.setattr(closed_set, "kernels", lambda dtypes=(): iter(()))
-    monkeypatch.setattr(scalar_functions, "closed", lambda dtypes=(): iter(()))
+    monkeypatch.setattr(instructions, "closed", lambda dtypes=(): iter(()))
     monkeypatch.setattr(everyday, "kernels", list)
     with settings.override(cache=tmp_path / "kernels"):
         yield store.folder()

@@ -1,96 +1,100 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that are compiled and evaluated both, wherever they run: the bits must be the same."""
+"""Kernels that are compiled and run as bytecode both, wherever they run: the bits must be equal."""
 
 from __future__ import annotations
 
+import ctypes
+import threading
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from numbaflow.jit.codegen import compile as compiler
-from numbaflow.jit.codegen.evaluate import Evaluation, is_independent
-from numbaflow.jit.codegen.scalar_functions import Functions, wanted
+from numbaflow.jit.codegen.bytecode import is_fit, may_meet
+from numbaflow.jit.codegen.emit import emit
+from numbaflow.jit.codegen.machine import address_of
 from numbaflow.jit.codegen.signature import SIGNATURE
 from numbaflow.jit.kernel.ir import Kernel
-from numbaflow.jit.runtime import interpreted
+from numbaflow.jit.kernel.reference import numpy_dtype
 
-# What differed, by kernel; a test looks when it is over.
+from .bytecode import Bytecode, Written
+
+# What differed; a test looks when it is over.
 DIFFERENT: list[str] = []
 COUNTS = {"runs": 0, "kernels": 0}
-_MADE: dict[Kernel, Any] = {}
+_MADE: dict[Kernel, Checked] = {}
 
 
 class Checked:
-    """A kernel whose machine code is held against what evaluating it gives, at every tile."""
+    """A kernel whose machine code is held against what its bytecode gives, at every tile."""
 
     def __init__(self, kernel: Kernel, origin: Any) -> None:
-        self.kernel = kernel
-        made = compiler.compile_kernel(kernel, origin)
-        self.made, self._machine_code = made, SIGNATURE(made.address)
-        self._functions = Functions([*dict.fromkeys(wanted(kernel))])
+        self.kernel, self._lock = kernel, threading.Lock()
+        self.made = compiler.compile_kernel(kernel, origin)
+        self._machine_code, self._bytecode = SIGNATURE(self.made.address), Bytecode(kernel, True)
         self._entry = SIGNATURE(self._run)
         COUNTS["kernels"] += 1
 
     @property
     def compiled(self) -> compiler.Compiled:
-        import ctypes
-        from dataclasses import replace
+        return replace(self.made, address=address_of(self._entry))
 
-        return replace(self.made, address=ctypes.cast(self._entry, ctypes.c_void_p).value)
-
-    def _run(self, args: int, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-        written: list[Any] = []
-
-        def write(memory: Any, where: Any, value: Any) -> None:
-            written.append((memory, where, np.array(value)))
-
+    def _run(self, args: int, *tile: int) -> None:
         try:
-            one = Evaluation(self.kernel, args, self._functions, write)
-            if not one.is_in_many_pieces:
-                one.run(r0, r1, c0, c1)
-            self._machine_code(args, r0, r1, c0, c1, worker)
-            COUNTS["runs"] += 1
-            self._compare(written)
+            with self._lock:
+                self._bytecode.written.clear()
+                self._bytecode.run(args, *tile)
+                self._machine_code(args, *tile)
+                COUNTS["runs"] += 1
+                for dtype in {written.dtype for written in self._bytecode.written}:
+                    self._compare(dtype, self._bytecode.written)
         except BaseException as error:
             DIFFERENT.append(f"{type(error).__name__}: {error}")
             raise
 
-    def _compare(self, written: list[Any]) -> None:
-        for memory, where, value in written:
-            found, value = np.array(memory[where]), np.broadcast_to(value, memory[where].shape)
-            if found.dtype.kind == "V" or found.dtype.name == "bfloat16":
-                found, value = found.astype(np.float32), value.astype(np.float32)
-            same = found == value
-            if found.dtype.kind == "f":
-                same |= np.isnan(found) & np.isnan(value)
-            if not same.all():
-                from numbaflow.jit.codegen.emit import emit
+    def _compare(self, dtype: str, written: list[Written]) -> None:
+        every = [one for one in written if one.dtype == dtype]
+        # Of several that are written to one place the last one stays.
+        addresses = np.concatenate([one.addresses for one in every])[::-1]
+        addresses, first = np.unique(addresses, return_index=True)
+        wanted = np.concatenate([one.values for one in every])[::-1][first]
+        if not len(addresses):
+            return
+        size, low = wanted.itemsize, int(addresses[0])
+        count = int(addresses[-1]) - low + size
+        memory = np.frombuffer((ctypes.c_char * count).from_address(low), np.uint8)
+        rows = (addresses - low)[:, None] + np.arange(size)
+        found = np.ascontiguousarray(memory[rows]).view(wanted.dtype).ravel()
+        x, y = (_as_numbers(bits, dtype) for bits in (found, wanted))
+        same = x == y
+        if x.dtype.kind == "f":
+            same |= np.isnan(x) & np.isnan(y)
+        if not same.all():
+            text = f"{x[~same][:3]} {y[~same][:3]} at {np.flatnonzero(~same)[:3]} of {x.shape}"
+            DIFFERENT.append(f"{text}\n{emit(self.kernel)}")
 
-                bad = np.argwhere(~same)[:3].tolist()
-                text = (
-                    f"{found[~same][:3]} {np.asarray(value)[~same][:3]} at {bad} of {found.shape}"
-                )
-                DIFFERENT.append(f"{text}\n{emit(self.kernel)}")
-                return
 
-
-def _first(kernels: Any, errors: Any, is_ahead: bool) -> list[Any]:
-    found = []
-    for kernel, origin in kernels:
-        if isinstance(kernel, Kernel) and kernel not in _MADE and is_independent(kernel):
-            _MADE[kernel] = Checked(kernel, origin)
-        found.append(_MADE.get(kernel))
-    return found
+def _as_numbers(bits: np.ndarray, dtype: str) -> np.ndarray:
+    numbers = bits.view(numpy_dtype(dtype))
+    return numbers.astype(np.float32) if "float16" in dtype else numbers
 
 
 def install() -> None:
     """From here on all kernels of this process are checked."""
     from numbaflow.jit.runtime import plan
 
-    def compiled(steps: Any, traced: Any, errors: Any) -> Any:
-        kernels, parts, _ = before(steps, traced, [] if errors is None else errors)
-        return kernels, parts, []
+    def compiled(steps: Any, traced: Any, begins: Any) -> Any:
+        kernels, parts, first = before(steps, traced, None)
+        checked = []
+        for step, kernel in zip(plan.native_steps(steps), kernels):
+            own = step.kernel
+            # (What one row writes the next may read, of rows that meet; here nothing is written.)
+            if isinstance(own, Kernel) and is_fit(own) and not may_meet(own):
+                if own not in _MADE:
+                    _MADE[own] = Checked(own, None)
+                kernel = _MADE[own].compiled
+            checked.append(kernel)
+        return checked, parts, first
 
     before, plan._compile_kernels = plan._compile_kernels, compiled
-    plan.first_kernels = _first
-    interpreted.first_kernels = _first

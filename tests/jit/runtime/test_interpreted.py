@@ -20,36 +20,55 @@ import pytest
 import numbaflow as tf
 from numbaflow.benchmarks.models.catalog import MODELS
 from numbaflow.engine import settings
-from numbaflow.jit import threads
 from numbaflow.jit.codegen import compile as compiler
-from numbaflow.jit.codegen import compile_workers, scalar_functions
+from numbaflow.jit.codegen import compile_workers, machine
+from numbaflow.jit.codegen.bytecode import program
+from numbaflow.jit.codegen.machine import address_of
+from numbaflow.jit.codegen.signature import SIGNATURE
 from numbaflow.jit.kernel.ir import Kernel, postorder
 from numbaflow.jit.runtime import interpreted, left_over, plan
+
+from ..bytecode import Bytecode
 
 pytestmark = pytest.mark.cpu
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int64")
 
 
+class Noted(list[interpreted.Interpreted]):
+    """What was bytecode, in the order of plans."""
+
+    @property
+    def kernels(self) -> set[Kernel]:
+        """Those of which anything was run."""
+        return {one.kernel for one in self if one.seconds}
+
+    @property
+    def seconds(self) -> float:
+        """What running all of it took, as it is estimated."""
+        return sum(one.seconds for one in self)
+
+
 @pytest.fixture
-def evaluated(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Kernel]]:
-    """Kernels count as new, whatever the cache holds; those that were evaluated."""
-    found: list[Kernel] = []
-    run = interpreted.Evaluation.run
+def evaluated(monkeypatch: pytest.MonkeyPatch) -> Iterator[Noted]:
+    """Kernels count as new, whatever the cache holds; those that were bytecode."""
+    found = Noted()
 
-    def noted(self: Any, *tile: int) -> None:
-        found.append(self.kernel)
-        run(self, *tile)
+    class One(interpreted.Interpreted):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            found.append(self)
 
-    # All of a first run is evaluated, however quick the compiler is.
+    # All of a first run is bytecode, however quick the compiler is.
     monkeypatch.setattr(compiler, "compile_ahead", lambda kernels: None)
-    # What is not there of the functions is not evaluated, but compiled with the kernel.
-    compiler.store_kernels(compiler.absent(scalar_functions.closed(("float32",))))
     monkeypatch.setattr(interpreted, "new", lambda kernels: list(kernels))
+    # Instructions that are not there are compiled.
+    monkeypatch.setattr(machine, "absent", lambda kernels: [])
     # Only first runs are: what comes later is compared with them.
-    monkeypatch.setattr(interpreted, "_MOST_RUNS", 1)
+    monkeypatch.setattr(interpreted, "_WORTH", 0.0)
+    monkeypatch.setattr(interpreted, "_PATIENCE", 1e6)
     # Nor does it matter whether the library is there.
     monkeypatch.setattr(plan, "_waits_for_library", lambda native: False)
-    monkeypatch.setattr(interpreted.Evaluation, "run", noted)
+    monkeypatch.setattr(interpreted, "Interpreted", One)
     yield found
 
 
@@ -103,7 +122,7 @@ def test_totals_of_rows_are_added_in_one_order(length, dtype, evaluated):
         ]
 
     same(*both(make, {x: array}))
-    assert {kernel.form for kernel in evaluated} >= {"row"}
+    assert {kernel.form for kernel in evaluated.kernels} >= {"row"}
 
 
 @pytest.mark.parametrize("shape", [(5, 3, 40), (300, 2, 17), (2, 50, 1), (9, 1, 130)])
@@ -202,25 +221,26 @@ def test_training_with_loops_takes_the_same_steps(evaluated):
 
 
 def test_a_kernel_with_much_to_do_is_compiled_in_the_middle(evaluated, monkeypatch):
-    monkeypatch.setattr(interpreted, "_PATIENCE", 0.0)
+    monkeypatch.setattr(interpreted, "_PATIENCE", 1e-7)
+    monkeypatch.setattr(interpreted, "_LOADING", 0.0)
     x = tf.placeholder(tf.float32, [None, None])
     found = both(lambda: tf.reduce_sum(tf.exp(x) + 0.25, 0), {x: numbers(3000, 200)})
     same(*found)
-    assert len(evaluated) >= 1
+    assert any(one.seconds and not one.is_evaluated for one in evaluated)
 
 
 def test_the_first_tile_tells_how_much_there_is_to_do(evaluated, monkeypatch):
     x = tf.placeholder(tf.float32, [None, None])
-    counts = []
-    for patience in (60.0, 0.0):
+    monkeypatch.setattr(interpreted, "_LOADING", 0.0)
+    seconds = []
+    for patience in (60.0, 0.001):
         monkeypatch.setattr(interpreted, "_PATIENCE", patience)
-        monkeypatch.setattr(interpreted, "_LOADING", 0.0)
         evaluated.clear()
         same(*both(lambda: tf.sin(x) * 1.75, {x: numbers(4000, 700)}))
-        counts.append(len(evaluated))
-    every, first = counts
-    # (Threads may have begun with one each.)
-    assert 1 <= first <= threads.count() < every
+        seconds.append(evaluated.seconds)
+    every, first = seconds
+    # (Threads may have begun with one tile each, and the first counts for more than its own.)
+    assert 0 < first < every / 1.5
 
 
 TWO = np.float32([[1.0], [2.0]])  # so that rows on two axes are not those of one
@@ -243,61 +263,88 @@ IN_TILES = {
 
 @pytest.mark.parametrize("name", IN_TILES)
 def test_evaluated_and_compiled_tiles_go_together(name, evaluated, monkeypatch):
-    """Both mean the same rows: every other tile of a run is evaluated, the rest is compiled."""
-    count = itertools.count()
+    """Both mean the same rows: every other tile of a run is bytecode, the rest is compiled."""
+    count, kept = itertools.count(), []
 
-    def mixed(self, args, r0, r1, c0, c1, worker):
-        if next(count) % 2:
-            self._compile()
-            self._machine_code(args, r0, r1, c0, c1, worker)
-        else:
-            interpreted.Evaluation(self.kernel, args, self._functions).run(r0, r1, c0, c1)
+    def mix(self):
+        made = compiler.compile_kernel(self.kernel, self.origin)
+        code, bytecode = SIGNATURE(made.address), Bytecode(self.kernel)
 
-    monkeypatch.setattr(interpreted.Interpreted, "_run", mixed)
+        def mixed(args, *tile):
+            (code if next(count) % 2 else bytecode.run)(args, *tile)
+
+        kept.append(SIGNATURE(mixed))
+        self._desk.give_way(address_of(kept[-1]))
+
+    begin = interpreted.FirstKernels.begin
+
+    def begun(self):
+        begin(self)
+        for one in self.kernels:
+            mix(one)
+
+    monkeypatch.setattr(interpreted.FirstKernels, "begin", begun)
     shape, function = IN_TILES[name]
     x = tf.placeholder(tf.float32, [None, *shape[1:]])
     same(*both(lambda: function(x), {x: numbers(*shape)}))
-    assert len(evaluated) > 1 and next(count) > 3
+    assert kept and next(count) > 3
 
 
 def test_runs_go_on_until_their_kernels_are_compiled(evaluated, monkeypatch):
     """By threads meanwhile: no run waits for them."""
-    monkeypatch.setattr(interpreted, "_MOST_RUNS", 100)
+    monkeypatch.setattr(interpreted, "_WORTH", 100.0)
     x = tf.placeholder(tf.float32, [None, None])
     y = [tf.exp(x) * 2 + 0.375, tf.reduce_sum(x * 0.375, 1)]
     feeds = {x: numbers(3, 70)}
     with tf.Session() as sess:
         found = [sess.run(y, feeds) for _ in range(4)]
-        count = len(evaluated)
-        assert len(set(evaluated)) == 2 and count % 4 == 0
+        before = evaluated.seconds
+        assert len(evaluated.kernels) == 2 and all(one.is_evaluated for one in evaluated)
         # Had there been threads: one kernel is there after a run, another after the next.
-        for kernel in set(evaluated):
+        for number, kernel in enumerate(evaluated.kernels):
             job = compiler._job(kernel, compiler.labels_of(compiler.content_of(kernel)))
             made = job, compiler.machine_code(job), 0.1
             monkeypatch.setitem(compile_workers.here()._made, job.symbol, made)
             found += [sess.run(y, feeds) for _ in range(2)]
-        count = len(evaluated)
+            assert sum(not one.is_evaluated for one in evaluated) == number + 1
+        seconds = evaluated.seconds
         found += [sess.run(y, feeds) for _ in range(2)]
     for later in found:
         same(found[0], later)
-    assert len(evaluated) == count
+    assert before < seconds == evaluated.seconds
 
 
-@pytest.mark.parametrize("limit", [{"_WORTH": 0.0}, {"_MOST_RUNS": 3}])
-def test_what_runs_often_or_long_is_compiled(evaluated, monkeypatch, limit):
+@pytest.mark.parametrize("worth", [0.0, 1e-7])
+def test_what_runs_often_is_compiled(evaluated, monkeypatch, worth):
     """Be there threads for it or not."""
-    monkeypatch.setattr(interpreted, "_MOST_RUNS", 100)
-    for name, value in limit.items():
-        monkeypatch.setattr(interpreted, name, value)
+    monkeypatch.setattr(interpreted, "_WORTH", worth)
     x = tf.placeholder(tf.float32, [None])
     y = tf.exp(x) * 2 + 0.625
     with tf.Session() as sess:
-        counts = []
-        for _ in range(5):
+        seconds = [0.0]
+        for _ in range(20):
             sess.run(y, {x: [1.0]})
-            counts.append(len(evaluated))
-    last = limit.get("_MOST_RUNS", 1)
-    assert counts[:last] == list(range(1, last + 1)) and set(counts[last:]) == {last}
+            seconds.append(evaluated.seconds)
+    assert 0 < seconds[1] <= seconds[2] == seconds[-1] if not worth else seconds[2] < seconds[-1]
+    assert seconds[-2] == seconds[-1]
+
+
+def test_rows_that_meet_are_added_in_order(evaluated):
+    """A row that is there twice reads what the first one wrote."""
+    table = tf.Variable(numbers(6, 70))
+    rows = tf.placeholder(tf.int64, [None])
+    made = tf.train.AdagradOptimizer(0.5).minimize(
+        tf.reduce_sum(tf.square(tf.nn.embedding_lookup(table, rows)))
+    )
+    added = tf.scatter_add(table, rows, tf.exp(tf.gather(table, rows)))
+    found = []
+    for mode in ("auto", "always"):
+        with settings.override(jit=mode), tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for step in (made, added):
+                sess.run(step, {rows: [3, 1, 3, 3, 0, 1]})
+            found.append(sess.run(table))
+    same(*found)
 
 
 def test_a_session_that_runs_small_work_twice_waits_for_no_kernel(evaluated):
@@ -335,22 +382,24 @@ def test_totals_of_negated_products_are_evaluated(evaluated):
     x = tf.placeholder(tf.float32, [None, 200])
     totals = [tf.reduce_sum(-(x * x * x), 1), tf.reduce_sum(-(x * x), 1), tf.reduce_sum(-x * x)]
     same(*both(lambda: totals, {x: numbers(30, 200)}))
-    sums = [r for kernel in evaluated for r in kernel.reductions]
+    sums = [r for kernel in evaluated.kernels for r in kernel.reductions]
     assert any(getattr(n, "fn", "") == "neg" for r in sums for n in postorder(r.value))
 
 
 def test_an_interrupt_is_an_exception_once_the_run_is_over(evaluated, monkeypatch):
     variable = tf.Variable(numbers(40))
     changed = tf.assign(variable, tf.exp(variable) + 1)
-    run = interpreted.Evaluation.run
+    compile_kernel = compiler.compile_kernel
 
-    def interrupted(self: Any, *tile: int) -> None:
+    def interrupted(*given: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
-        run(self, *tile)
+        return compile_kernel(*given)
 
     with tf.Session() as sess:
         sess.run(variable.initializer)
-        monkeypatch.setattr(interpreted.Evaluation, "run", interrupted)
+        monkeypatch.setattr(interpreted, "_PATIENCE", -1.0)
+        monkeypatch.setattr(interpreted, "_LOADING", 0.0)
+        monkeypatch.setattr(compiler, "compile_kernel", interrupted)
         # (What a shell starts in the background ignores interrupts.)
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
@@ -362,15 +411,18 @@ def test_an_interrupt_is_an_exception_once_the_run_is_over(evaluated, monkeypatc
         np.testing.assert_allclose(sess.run(variable), np.exp(numbers(40)) + 1, rtol=1e-6)
 
 
-def test_what_goes_wrong_in_a_kernel_is_an_exception_of_the_run(evaluated, monkeypatch):
-    def wrong(self: Any, *tile: int) -> None:
+def test_what_goes_wrong_in_a_run_is_an_exception_of_it(evaluated, monkeypatch):
+    def wrong(*_: Any) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr(interpreted.Evaluation, "run", wrong)
+    monkeypatch.setattr(interpreted, "_PATIENCE", -1.0)
+    monkeypatch.setattr(interpreted, "_LOADING", 0.0)
     x = tf.placeholder(tf.float32, [None])
     with tf.Session() as sess:
-        with pytest.raises(tf.errors.ResourceExhaustedError):
-            sess.run(tf.exp(x) * 2 + 0.625, {x: [1.0]})
+        with monkeypatch.context() as patch:
+            patch.setattr(compiler, "compile_kernel", wrong)
+            with pytest.raises(tf.errors.ResourceExhaustedError):
+                sess.run(tf.exp(x) * 2 + 0.625, {x: [1.0]})
 
 
 def test_threads_may_have_their_first_runs_at_once(evaluated):
@@ -405,13 +457,15 @@ print(tf.Session().run(tf.reduce_sum(tf.exp(x) + 1, 0), {x: np.ones((3, 5))})[0]
 """
 
 
-def test_what_was_evaluated_is_compiled_when_the_process_has_ended(tmp_path):
+def test_what_was_bytecode_is_compiled_when_the_process_has_ended(tmp_path, evaluated):
+    x = tf.placeholder(tf.float32, [None, None])
+    tf.Session().run(tf.reduce_sum(tf.exp(x) + 1, 0), {x: np.ones((3, 5))})
+    programs = [program(kernel) for kernel in evaluated.kernels]
     names = ("PYTEST", "CI", "NUMBAFLOW")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(names)}
     environment["NUMBAFLOW_CACHE"] = str(tmp_path / "cache")
     with settings.override(cache=tmp_path / "cache"):
-        # The functions that it is evaluated with.
-        compiler.store_kernels([interpreted.kernel_of("exp", "float32")])
+        compiler.store_kernels({part for one in programs for part in (one.machine, *one.kernels)})
     run = [sys.executable, "-c", PROGRAM]
     subprocess.run(run, env=environment, check=True, cwd=tmp_path, timeout=120)
     end = time.monotonic() + 300  # it takes what others leave

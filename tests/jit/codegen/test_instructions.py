@@ -8,7 +8,7 @@ import re
 import pytest
 
 from numbaflow.jit import target
-from numbaflow.jit.codegen import emit, llvm, scalar_functions
+from numbaflow.jit.codegen import emit, instructions, llvm
 from numbaflow.jit.codegen.reductions import CALLS
 from numbaflow.jit.kernel.scalar import PRIMITIVES, supports
 
@@ -23,7 +23,8 @@ def test_calls_of_the_c_library_are_those_that_totals_know_of(dtype: str) -> Non
         primitive = PRIMITIVES[name]
         if primitive.result == "branch" or primitive.result == "bool":
             continue
-        source = emit.emit(scalar_functions.kernel_of(name, dtype))
+        kernel = instructions.function(name, (dtype,) * primitive.arity, dtype)
+        source = emit.emit(kernel)
         text = llvm.lowered(source, "kernel", target.current())
         called = re.findall(r"declare [^@]*@\"?([\w.]+)", text)
         if any(not name.startswith("llvm.") for name in called):
@@ -31,6 +32,7 @@ def test_calls_of_the_c_library_are_those_that_totals_know_of(dtype: str) -> Non
     assert found == {name for name, dtypes in CALLS.items() if dtype in dtypes}
 
 
-def test_there_are_as_many_as_have_bits_of_their_own() -> None:
-    kernels = list(scalar_functions.closed())
-    assert len(kernels) == len(set(kernels)) > 50
+def test_all_of_them_are_different_kernels_without_sizes():
+    kernels = list(instructions.closed())
+    assert len(kernels) == len(set(kernels)) > 150
+    assert all(kernel.params == 0 and len(kernel.stores) == 1 for kernel in kernels)
