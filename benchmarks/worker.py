@@ -13,6 +13,7 @@ from typing import Any
 
 from . import limits, sides
 from .serving import serve
+from .warm_up import settle
 
 # Sizes that the small network has never seen, and how many of them a peer that compiles tries.
 _SEEN, _UNSEEN, _FEW = (128, 100), range(64, 76), 3
@@ -39,8 +40,7 @@ class Worker:
         compiled = kernels(self._side)[0]
         self._step = self._side.step(workload, **(sizes or {}))
         first = first_call(self._side, self._step)
-        for _ in range(3):
-            self._step()
+        settle(self._step)
         return {"first": first, "compiled": kernels(self._side)[0] - compiled}
 
     def measure(self, seconds: float) -> dict[str, Any]:
@@ -59,8 +59,7 @@ class Worker:
             return {"absent": True}
         ratios = []
         for size in _SEEN:
-            for _ in range(3):
-                at(size)()
+            settle(at(size))
         compiled = kernels(self._side)[0]
         for size in _UNSEEN[:_FEW] if self._few else _UNSEEN:
             step = at(size)

@@ -21,7 +21,7 @@ from .jit import checked
 verify_kernel.enabled = True
 # Runs any tests with kernels among guards, see jit/runtime/guards.py: "bytes" or "pages".
 verify_kernel.guards = os.environ.get("NUMBAFLOW_TEST_GUARDS", "")
-# Evaluates whatever kernels tests run, beside running them, and compares: see checked.py.
+# Runs the bytecode of whatever kernels tests run, too, and compares: see checked.py.
 if os.environ.get("NUMBAFLOW_TEST_EVALUATED"):
     checked.install()
 # Whoever reads a failing test wants to see our frames.

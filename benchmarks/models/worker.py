@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..serving import serve
+from ..warm_up import settle
 from .session import has, module_of, steps_of
 
 _STATUS = "/proc/self/status"
@@ -53,7 +54,7 @@ class Worker:
 
     def build(self, model: str, sizes: dict[str, Any] | None = None) -> dict[str, Any]:
         """Builds a model; the seconds until its variables are there, of its first step, and of the
-        first five together, in which all is compiled that later ones need.
+        first five together.  It goes on until all is compiled that later ones need.
         """
         if not has(self._peer, model):
             return {"absent": True}
@@ -63,6 +64,7 @@ class Worker:
         self._steps = steps_of(self._peer, self._tf, model, self._threads, sizes or {})
         ready = time.perf_counter()
         taken = [self._step()[0] for _ in range(_FIRST)]
+        settle(self._step)
         seconds = {"build": ready - start, "first": taken[0], "five": sum(taken)}
         return {**seconds, "compiled": compiled()[0]}
 

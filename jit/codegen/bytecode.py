@@ -27,8 +27,9 @@ from ..kernel.ir import (
     nodes,
     postorder,
 )
-from ..library import bytecode as library
 from ..library import bytecode_kernels as layout
+from ..library import instruction_kernels as operands
+from ..library import instruction_set
 from . import instructions
 from .program_words import Assembler, Program
 from .reductions import (
@@ -94,7 +95,7 @@ class _Translator:
             code.section(partial(self._stores, kernel.stores))
         else:
             self._passes()
-        return code.program(library.machine(kernel.form))
+        return code.program(instruction_set.machine(kernel.form))
 
     def _passes(self) -> None:
         code, late = self.code, late_stores(self.writer)
@@ -112,7 +113,12 @@ class _Translator:
         """Values, all of which are known before the first is written."""
         offsets = [s.index.offset for s in stores if not _is_plain(s.index.offset)]
         roots = [*(store.value for store in stores), *(o for o in offsets if o is not None)]
-        self._compute(roots, lambda values: [self._store(store, values) for store in stores])
+
+        def write(values: Values) -> None:
+            for store in stores:
+                self._store(store, values)
+
+        self._compute(roots, write)
 
     def _begin(self, numbers: Iterable[int]) -> None:
         for n in numbers:
@@ -133,34 +139,36 @@ class _Translator:
             is_arg = reduction.fn.startswith("arg")
             same = is_arg or held == dtype
             roots.append(reduction.value if same else Apply("cast", (reduction.value,), dtype))
-        self._compute(
-            roots,
-            lambda values: [self._reduce(n, values[v], level) for n, v in zip(numbers, roots)],
-        )
+
+        def take(values: Values) -> None:
+            for n, root in zip(numbers, roots):
+                self._reduce(n, values[root], level)
+
+        self._compute(roots, take)
 
     def _reduce(self, n: int, values: int, level: int) -> None:
         code, reduction = self.code, self.kernel.reductions[n]
         form = layout.IN_COLUMN if self.kernel.form == "row" else layout.IN_SQUARES
         if in_lanes(self.kernel, n):
             lanes = lanes_of(self.kernel, level)
-            kernel = library.lanes(reduction.fn, accumulator_dtype(reduction))
-            block = code.step(kernel, layout.LANES + 1)
-            code.inner[block + layout.WHERE] = layout.AT
-            code.inner[block + layout.PLACE] = layout.LENGTH
-            code.words[block + layout.WIDTH] = lanes.width
-            code.words[block + layout.VECTORS] = lanes.vectors
+            kernel = instruction_set.lanes(reduction.fn, accumulator_dtype(reduction))
+            block = code.step(kernel, operands.LANES + 1)
+            code.inner[block + operands.WHERE] = layout.AT
+            code.inner[block + operands.PLACE] = layout.LENGTH
+            code.words[block + operands.WIDTH] = lanes.width
+            code.words[block + operands.VECTORS] = lanes.vectors
             # (From block to block; what comes before this in the section is put elsewhere.)
-            code.registers[block + layout.LANES] = code.lasting()
+            code.registers[block + operands.LANES] = code.lasting()
         elif reduction.fn.startswith("arg"):
-            kernel = library.reduction(reduction.fn, wide(reduction.value.dtype))
-            block = code.step(kernel, layout.PLACE + 1, form)
-            code.registers[block + layout.WHERE] = self.places[n]
-            code.inner[block + layout.PLACE] = code.position(self.writer.reduce[0])
+            kernel = instruction_set.reduction(reduction.fn, wide(reduction.value.dtype))
+            block = code.step(kernel, operands.PLACE + 1, form)
+            code.registers[block + operands.WHERE] = self.places[n]
+            code.inner[block + operands.PLACE] = code.position(self.writer.reduce[0])
         else:
-            kernel = library.reduction(reduction.fn, accumulator_dtype(reduction))
-            block = code.step(kernel, layout.VALUES + 1, form)
-        code.registers[block + layout.TOTAL] = self.totals[n]
-        code.registers[block + layout.VALUES] = values
+            kernel = instruction_set.reduction(reduction.fn, accumulator_dtype(reduction))
+            block = code.step(kernel, operands.VALUES + 1, form)
+        code.registers[block + operands.TOTAL] = self.totals[n]
+        code.registers[block + operands.VALUES] = values
 
     def _finish(self, numbers: Iterable[int]) -> None:
         for n in numbers:
@@ -241,12 +249,12 @@ class _Translator:
         code, dtype, offset = self.code, self.kernel.buffers[buffer].dtype, index.offset
         strides = [*index.strides, offset if _is_plain(offset) and offset is not None else 0]
         block = code.move(name, dtype, register, [_number(stride) for stride in strides])
-        code.given[block + layout.ADDRESS] = buffer
-        code.number(block + layout.ACROSS, index.strides[self.across])
+        code.given[block + operands.ADDRESS] = buffer
+        code.number(block + operands.ACROSS, index.strides[self.across])
         if self.down is not None:
-            code.number(block + layout.DOWN, index.strides[self.down])
+            code.number(block + operands.DOWN, index.strides[self.down])
         if not _is_plain(offset) and offset is not None:
-            code.registers[block + layout.OFFSETS] = values[offset]
+            code.registers[block + operands.OFFSETS] = values[offset]
 
 
 def _is_plain(offset: Expr | None) -> bool:

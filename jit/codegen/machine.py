@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from .. import target
 from ..kernel.ir import Kernel
 from ..library import bytecode_kernels as layout
 from .bytecode import is_fit, program
 from .compile import absent, compile_kernels
-from .program_words import Pairs, Program
+from .program_words import AnyKernel, Pairs, Program
 
+# Instructions that have been found, by target: all kernels ask for the same ones.
+_KNOWN: dict[str, set[AnyKernel]] = {}
 # What an instruction takes for one element, in seconds: about two cycles for a vector of them.
 _SECONDS = 1.5e-10
 
@@ -25,8 +28,11 @@ def is_ready(kernel: Kernel) -> bool:
     """Are this kernel's instructions in the cache, or did they come with the package?"""
     if not is_fit(kernel):
         return False
-    wanted = program(kernel)
-    return not absent([wanted.machine, *wanted.kernels])
+    made, known = program(kernel), _KNOWN.setdefault(repr(target.current()), set())
+    new = [part for part in (made.machine, *made.kernels) if part not in known]
+    missing = absent(new)
+    known.update(part for part in new if part not in missing)
+    return not missing
 
 
 class Desk:

@@ -14,8 +14,9 @@ import numpy as np
 from ...engine.record_class import record
 from ..kernel.ir import Const, Kernel, Param
 from ..kernel.reference import numpy_dtype
-from ..library import bytecode as library
 from ..library import bytecode_kernels as layout
+from ..library import instruction_kernels as operands
+from ..library import instruction_set
 from ..library.library_kernel import LibraryKernel
 from .writer import wide
 
@@ -148,7 +149,7 @@ class Assembler:
             word = self.room(1)
             self.number(word, node)
             block = self.move("load", "int64", register, [])
-            self.inner[block + layout.ADDRESS] = word
+            self.inner[block + operands.ADDRESS] = word
         return self._parameters[node]
 
     # Instructions
@@ -161,36 +162,36 @@ class Assembler:
 
     def apply(self, kernel: Kernel, takes: Iterable[int], gives: int) -> None:
         """Adds a function of registers."""
-        operands = [*takes, gives]
-        block = self.step(kernel, len(operands) + 1, layout.IN_LINE)
-        for number, register in enumerate(operands):
+        registers = [*takes, gives]
+        block = self.step(kernel, len(registers) + 1, layout.IN_LINE)
+        for number, register in enumerate(registers):
             self.registers[block + number] = register
-        self.words[block + len(operands)] = layout.LIMIT
+        self.words[block + len(registers)] = layout.LIMIT
 
     def move(self, name: str, dtype: str, register: int, strides: Sequence[int | Param]) -> int:
         """Adds a load or a store, with no address yet; the first word of its arguments."""
-        kernel = library.move(name, numpy_dtype(dtype).itemsize)
-        block = self.step(kernel, layout.STRIDES + len(strides))
-        self.registers[block + layout.REGISTER] = register
-        self.inner[block + layout.POSITIONS] = self.words[layout.AXES]
-        self.words[block + layout.COUNT] = len(strides)
+        kernel = instruction_set.move(name, numpy_dtype(dtype).itemsize)
+        block = self.step(kernel, operands.STRIDES + len(strides))
+        self.registers[block + operands.REGISTER] = register
+        self.inner[block + operands.POSITIONS] = self.words[layout.AXES]
+        self.words[block + operands.COUNT] = len(strides)
         for number, stride in enumerate(strides):
-            self.number(block + layout.STRIDES + number, stride)
+            self.number(block + operands.STRIDES + number, stride)
         return block
 
     def spread(self, source: int, target: int, dtype: str, across: int) -> None:
         """Adds a copy of a register's first row, or of its first element, to all rows."""
         block = self.move("load", dtype, target, [])
-        self.registers[block + layout.ADDRESS] = source
-        self.words[block + layout.ACROSS] = across
+        self.registers[block + operands.ADDRESS] = source
+        self.words[block + operands.ACROSS] = across
 
     def positions(self, axis: int, register: int, down: int, across: int) -> None:
         """Adds the positions on an axis, and what they grow by from row to row, and column."""
-        block = self.step(library.positions(), layout.STEPS_ACROSS + 1)
-        self.registers[block + layout.REGISTER] = register
-        self.inner[block + layout.ADDRESS] = self.position(axis)
-        self.words[block + layout.STEPS_DOWN] = down
-        self.words[block + layout.STEPS_ACROSS] = across
+        block = self.step(instruction_set.positions(), operands.STEPS_ACROSS + 1)
+        self.registers[block + operands.REGISTER] = register
+        self.inner[block + operands.ADDRESS] = self.position(axis)
+        self.words[block + operands.STEPS_DOWN] = down
+        self.words[block + operands.STEPS_ACROSS] = across
 
     def section(self, write: Callable[[], object]) -> None:
         """Adds a section of what is written meanwhile."""
@@ -210,15 +211,17 @@ class Assembler:
             self.words += [0, 0, form]
             calls[at] = kernels.setdefault(kernel, len(kernels))
             self.inner[at + 1] = block
-        told = (calls, self.registers, self.inner, self.given)
         lines = -(-8 * len(self.words) // layout.LINE) * layout.LINE
         return Program(
             machine,
             tuple(kernels),
             np.array(self.words, np.int64),
-            *map(_pairs, told),
-            tuple((place, _filled(node)) for node, place in self._constants.items()),
-            lines + self._count * REGISTER,
+            calls=_pairs(calls),
+            registers=_pairs(self.registers),
+            inner=_pairs(self.inner),
+            given=_pairs(self.given),
+            constants=tuple((place, _filled(node)) for node, place in self._constants.items()),
+            size=lines + self._count * REGISTER,
         )
 
 

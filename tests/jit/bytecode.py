@@ -13,8 +13,9 @@ from numbaflow.jit.codegen.machine import Desk, address_of
 from numbaflow.jit.codegen.signature import SIGNATURE
 from numbaflow.jit.kernel.ir import Kernel
 from numbaflow.jit.kernel.reference import numpy_dtype
-from numbaflow.jit.library import bytecode as library
 from numbaflow.jit.library import bytecode_kernels as layout
+from numbaflow.jit.library import instruction_kernels as operands
+from numbaflow.jit.library import instruction_set
 
 
 class Written(NamedTuple):
@@ -57,7 +58,7 @@ class Bytecode:
         made, words = program(self.kernel), self.desk._words
         dtypes = {numpy_dtype(b.dtype).itemsize: b.dtype for b in self.kernel.buffers}
         for size in dtypes:
-            store = library.move("store", size)
+            store = instruction_set.move("store", size)
             if store in made.kernels:
                 self._stores.append(SIGNATURE(lambda *given, size=size: self._note(size, *given)))
                 number = made.kernels.index(store)
@@ -66,18 +67,18 @@ class Bytecode:
 
     def _note(self, size: int, args: int, r0: int, r1: int, c0: int, c1: int, _: int) -> None:
         words = np.frombuffer((ctypes.c_int64 * 64).from_address(args), np.int64)
-        count = words[layout.COUNT]
-        at = (ctypes.c_int64 * int(count)).from_address(int(words[layout.POSITIONS]))
-        strides = words[layout.STRIDES : layout.STRIDES + count]
+        count = words[operands.COUNT]
+        at = (ctypes.c_int64 * int(count)).from_address(int(words[operands.POSITIONS]))
+        strides = words[operands.STRIDES : operands.STRIDES + count]
         first = int(np.dot(np.frombuffer(at, np.int64), strides)) if count else 0
-        down = np.arange(r1)[:, None] * words[layout.DOWN]
-        offsets = first + down + np.arange(c1) * words[layout.ACROSS]
-        if words[layout.OFFSETS]:
-            looked_up = _elements(int(words[layout.OFFSETS]), "int64", r1 * c1)
+        down = np.arange(r1)[:, None] * words[operands.DOWN]
+        offsets = first + down + np.arange(c1) * words[operands.ACROSS]
+        if words[operands.OFFSETS]:
+            looked_up = _elements(int(words[operands.OFFSETS]), "int64", r1 * c1)
             offsets = offsets + looked_up.reshape(r1, c1)
-        address = int(words[layout.ADDRESS])
+        address = int(words[operands.ADDRESS])
         # (Bytes until somebody looks: bfloat16 is no dtype of memory that NumPy knows.)
-        values = _elements(int(words[layout.REGISTER]), f"u{size}", r1 * c1).copy()
+        values = _elements(int(words[operands.REGISTER]), f"u{size}", r1 * c1).copy()
         dtype = self.kernel.buffers[self._buffers.index(address)].dtype
         self.written.append(Written(dtype, (address + size * offsets).ravel(), values))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -80,8 +81,8 @@ def _as_numbers(bits: np.ndarray, dtype: str) -> np.ndarray:
     return numbers.astype(np.float32) if "float16" in dtype else numbers
 
 
-def install() -> None:
-    """From here on all kernels of this process are checked."""
+def install(put: Callable[[object, str, object], None] = setattr) -> None:
+    """From here on all kernels of this process are checked.  put: puts an attribute in place."""
     from numbaflow.jit.runtime import plan
 
     def compiled(steps: Any, traced: Any, begins: Any) -> Any:
@@ -97,4 +98,5 @@ def install() -> None:
             checked.append(kernel)
         return checked, parts, first
 
-    before, plan._compile_kernels = plan._compile_kernels, compiled
+    before = plan._compile_kernels
+    put(plan, "_compile_kernels", compiled)

@@ -22,6 +22,7 @@ from numbaflow.engine.session import interpreter
 from numbaflow.jit.runtime import guards, plan_key
 
 from ..drawing import examples
+from ..jit import checked
 from ..sources import ROOT, package_files, text, words
 from .samples import RTOL, Case, call, cases, needs_more_than_arrays
 
@@ -100,6 +101,8 @@ def run(definition: Any, case: Case, mode: str) -> list[Any]:
 @pytest.mark.cpu
 @pytest.mark.parametrize("name", CALLABLE)
 def test_compiled_equals_reference(name, monkeypatch):
+    """And bytecode of kernels equals what is compiled, bit for bit."""
+    checked.install(monkeypatch.setattr)
     definition = registry.lookup(name)
     monkeypatch.setattr(interpreter, "verify", True)
 

@@ -19,7 +19,7 @@ from numbaflow.engine import settings
 from numbaflow.jit import target, threads
 from numbaflow.jit.cache import store
 from numbaflow.jit.codegen import compile as compiler
-from numbaflow.jit.codegen import compile_workers, llvm, llvm_calls
+from numbaflow.jit.codegen import compile_workers, llvm, llvm_calls, machine
 from numbaflow.jit.codegen.compile_workers import Job, Workers
 from numbaflow.jit.kernel import ir
 from numbaflow.jit.kernel import scalar as k
@@ -197,9 +197,10 @@ _CHILDREN = """
 import os, time
 import numbaflow as tf
 from numbaflow.jit import threads
-from numbaflow.jit.codegen import compile as compiler, compile_workers
+from numbaflow.jit.codegen import compile as compiler, compile_workers, machine
 from numbaflow.jit.runtime import plan
 threads.cores = lambda: 2
+machine.absent = lambda kernels: []
 plan._waits_for_library = lambda native: False
 machine_code = compiler.machine_code
 def slowly(job):
@@ -269,9 +270,15 @@ def new_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
         yield
 
 
+@pytest.fixture
+def bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels begin as bytecode, though instructions are in no cache."""
+    monkeypatch.setattr(machine, "absent", lambda kernels: [])
+
+
 @pytest.mark.parametrize("is_alone", [False, True])
 def test_what_runs_again_has_its_kernels_compiled(
-    workers: Workers, new_cache: None, is_alone: bool
+    workers: Workers, new_cache: None, bytecode: None, is_alone: bool
 ) -> None:
     w = tf.Variable(tf.random_uniform([30, 40], seed=1))
     fetches = network(w)
@@ -289,7 +296,7 @@ def test_what_runs_again_has_its_kernels_compiled(
 
 
 def test_what_runs_seldom_has_none_compiled(
-    workers: Workers, new_cache: None, monkeypatch: pytest.MonkeyPatch
+    workers: Workers, new_cache: None, bytecode: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(interpreted, "_PATIENCE", 60.0)
     w = tf.Variable(tf.random_uniform([3, 4], seed=1))

@@ -119,7 +119,7 @@ print(value, "llvmlite" in sys.modules)
 @pytest.mark.process
 def test_a_process_that_compiles_nothing_loads_no_llvm(tmp_path):
     run = [sys.executable, "-c", _WARM]
-    environment = {**_environment(), "NUMBAFLOW_CACHE": str(tmp_path)}
+    environment = {**_environment(), "NUMBAFLOW_CACHE": str(tmp_path), "NUMBAFLOW_JIT": "always"}
     told = [
         subprocess.run(
             run, env=environment, check=True, text=True, capture_output=True, cwd=tmp_path

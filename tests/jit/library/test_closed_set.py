@@ -22,6 +22,7 @@ from numbaflow.cli import aot
 from numbaflow.engine import settings
 from numbaflow.jit import target
 from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.codegen.bytecode import is_fit, program
 from numbaflow.jit.library.library_kernel import LibraryKernel
 from numbaflow.jit.runtime import calling, driver, warming
 from numbaflow.jit.runtime.constant_parts import ConstantParts
@@ -379,6 +380,10 @@ class Recorder:
             if isinstance(kernel, LibraryKernel):
                 # By itself, as it is compiled.
                 self.asked |= {kernel.calling(()), *kernel.parts}
+            elif is_fit(kernel):
+                # It begins as bytecode, whose instructions of rare dtypes are in no set.
+                made = program(kernel)
+                self.asked |= self.closed.intersection((made.machine, *made.kernels))
         return [compiler.Compiled(0, kernel.name, "", 0.0, True, "") for kernel in kernels]
 
     def plan(self, graph: tf.Graph, fetches: Sequence[Any], feeds: dict[Any, Any]) -> set[str]:

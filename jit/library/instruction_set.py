@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from . import bytecode_kernels
+from . import bytecode_kernels, instruction_kernels
 from .library_kernel import LibraryKernel
 from .template import specialise
 
@@ -20,7 +20,7 @@ _RUN = {
     "row": bytecode_kernels.run_rows,
     "column": bytecode_kernels.run_columns,
 }
-_MOVES = {"load": bytecode_kernels.load, "store": bytecode_kernels.store}
+_MOVES = {"load": instruction_kernels.load, "store": instruction_kernels.store}
 # Numbers that programs reduce as a rule.
 _WHOLE = ("int32", "int64")
 
@@ -40,22 +40,22 @@ def move(name: str, size: int) -> LibraryKernel:
 @cache
 def positions() -> LibraryKernel:
     """Puts positions on an axis into a register."""
-    return specialise("positions", bytecode_kernels.positions)
+    return specialise("positions", instruction_kernels.positions)
 
 
 @cache
 def reduction(fn: str, dtype: str) -> LibraryKernel:
     """Takes rows of values into a total, or a place, of each column."""
     if fn.startswith("arg"):
-        return specialise("find_down", bytecode_kernels.find_down, FN=fn, DTYPE=dtype)
+        return specialise("find_down", instruction_kernels.find_down, FN=fn, DTYPE=dtype)
     stored = "uint8" if dtype == "bool" else dtype
-    return specialise("reduce_down", bytecode_kernels.reduce_down, FN=fn, DTYPE=stored)
+    return specialise("reduce_down", instruction_kernels.reduce_down, FN=fn, DTYPE=stored)
 
 
 @cache
 def lanes(fn: str, dtype: str) -> LibraryKernel:
     """Takes values of a line into a total, in the order that rows have."""
-    return specialise("reduce_lanes", bytecode_kernels.reduce_lanes, FN=fn, DTYPE=dtype)
+    return specialise("reduce_lanes", instruction_kernels.reduce_lanes, FN=fn, DTYPE=dtype)
 
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
