@@ -227,37 +227,43 @@ def lines(root: Any) -> list[str]:
     numbers: dict[int, int] = {}
     text: list[str] = []
     # No recursion: a chain of instructions may be longer than Python's stack is deep.
-    stack: list[tuple[Any, bool]] = [(root, False)]
+    stack: list[Any] = [root]
     while stack:
-        node, ready = stack.pop()
+        node = stack[-1]
         if id(node) in numbers:
+            stack.pop()
             continue
-        if not ready:
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(_children(node)))
+        kind = type(node)
+        values = [getattr(node, name) for name in kind.__match_args__]
+        children = _children(values)
+        missing = [child for child in children if id(child) not in numbers]
+        if missing:
+            missing.reverse()
+            stack += missing
             continue
+        stack.pop()
         # Children are numbers in order of use, not addresses: all processes must get one text.
-        names = type(node).__match_args__
-        values = (f"{name}={_text(getattr(node, name), numbers)}" for name in names)
+        told = [f"{n}={_text(v, numbers)}" for n, v in zip(kind.__match_args__, values)]
         numbers[id(node)] = len(text)
-        text.append(f"{len(text)}: {type(node).__name__}({', '.join(values)})")
+        text.append(f"{len(text)}: {kind.__name__}({', '.join(told)})")
     return text
 
 
-def _children(node: Any) -> list[Any]:
+def _children(values: list[Any]) -> list[Any]:
     found: list[Any] = []
-    for name in type(node).__match_args__:
-        value = getattr(node, name)
+    for value in values:
         # Literals have another metaclass: they are no lines of their own, but stand where they are
         # used.
-        items = value if isinstance(value, tuple) else (value,)
-        found.extend(item for item in items if type(type(item)) is _Interned)
+        if type(value) is tuple:
+            found += [item for item in value if type(type(item)) is _Interned]
+        elif type(type(value)) is _Interned:
+            found.append(value)
     return found
 
 
 def _text(value: Any, numbers: dict[int, int]) -> str:
-    if isinstance(value, tuple):
-        return "(" + " ".join(_text(item, numbers) for item in value) + ")"
+    if type(value) is tuple:
+        return "(" + " ".join([_text(item, numbers) for item in value]) + ")"
     return f"%{numbers[id(value)]}" if type(type(value)) is _Interned else repr(value)
 
 
