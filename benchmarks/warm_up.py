@@ -8,21 +8,22 @@ import time
 from collections.abc import Callable
 
 _MOST = 10.0  # seconds
-_IN_TURN = 5  # steps behind each other with nothing left to compile
+_IN_TURN = 5  # steps behind each other without any
 
 
 def settle(step: Callable[[], object]) -> None:
-    """Takes steps until no later one is served better; at least a few."""
-    end, quiet = time.perf_counter() + _MOST, 0
+    """Takes steps until no bytecode is run any more; at least a few."""
+    end, quiet, before = time.perf_counter() + _MOST, 0, _bytecode()
     while quiet < _IN_TURN and time.perf_counter() < end:
         step()
-        quiet = quiet + 1 if _is_idle() else 0
+        now = _bytecode()
+        quiet, before = quiet + 1 if now == before else 0, now
 
 
-def _is_idle() -> bool:
-    """Is nothing of this package's being compiled?"""
+def _bytecode() -> float:
+    """The seconds for which this package has run bytecode."""
     if "numbaflow" not in sys.modules:
-        return True
-    from numbaflow.jit.codegen import compile_workers
+        return 0.0
+    from numbaflow.jit.runtime import interpreted
 
-    return compile_workers.here().is_idle
+    return interpreted.seconds()

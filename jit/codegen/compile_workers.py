@@ -3,7 +3,7 @@
 
 LLVM, in which a kernel is four fifths of its time, holds neither Python's lock nor its own
 (jit/codegen/llvm_calls.py).  A plan's new kernels begin as bytecode (jit/runtime/interpreted.py);
-from the third run on they are compiled here meanwhile, those first that have taken the longest.
+soon they are compiled here meanwhile, those first that have taken the longest.
 Whoever asks for a kernel then takes it, waits for it, or compiles it, whichever is next.  What is
 made does not depend on who made it, so neither when it was made nor whether shows in any result;
 where a thread fails, whoever asks makes the kernel and gets the error.
@@ -110,12 +110,6 @@ class Workers:
                 made = [*self._made.values()]
                 self._made.clear()
             yield from made
-
-    @property
-    def is_idle(self) -> bool:
-        """Is there nothing to do, and has all that was made been taken?"""
-        with self._changed:
-            return not (self._waiting or self._current or self._made)
 
     def hold(self) -> None:
         """Lets no thread begin anything more until `go_on`, and waits for what they are at."""

@@ -5,9 +5,9 @@ Most plans run once or twice, and what a kernel takes to be compiled would do fo
 small ones.  So a plan's new kernels begin as bytecode, with the bits that they have when they are
 compiled (jit/codegen/bytecode.py): a machine that is compiled already runs it, which takes up to
 some times as long, and no Python.  A kernel that has had more time than it takes to compile it is
-compiled, in the middle of a run, too.  From a plan's third run on threads compile the others
-meanwhile, and each goes on by its machine code when it is there.  Whether, and when, shows in no
-result.  Imports the compiler.
+compiled, in the middle of a run, too.  Once a plan's runs have taken a tenth of what it takes to
+compile its kernels, threads do that meanwhile, and each goes on by its machine code when it is
+there.  Whether, and when, shows in no result.  Imports the compiler.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import contextvars
 import signal
 import sys
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -29,11 +30,9 @@ from ..kernel.ir import Kernel
 # Seconds that a kernel's bytecode may take before it is compiled, which takes about as long; and
 # what the first that a process compiles takes longer, as LLVM is loaded.
 _PATIENCE, _LOADING = 0.03, 0.05
-# So many runs of a plan have no threads beside them that compile its kernels.
-_ALONE = 2
-# Seconds that runs behind the first may take for each kernel that is not compiled yet, before all
-# of them are: threads have made them by then, as a rule.
-_WORTH = 0.02
+# Seconds of bytecode for each kernel that is not compiled yet, behind the first run: from the first
+# on threads compile them, by the second they have made them, as a rule, or else whoever runs does.
+_BEGIN, _WORTH = 0.0015, 0.02
 _LLVM = "llvmlite.binding"
 # Handlers of these may raise an exception wherever Python runs.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
@@ -134,30 +133,48 @@ class FirstKernels:
         self.kernels: list[Interpreted] = []
         self.errors: list[BaseException] = []
         self._is_ahead = is_ahead
-        self._runs, self._first = 0, 0.0  # so far, and the seconds of the first
+        self._first: float | None = None  # the seconds of the first run
+        self._left: list[Interpreted] = []  # those that are still bytecode
+        _BEGUN.add(self)
 
-    def begin(self) -> None:
-        """Begins a run: unless it is one of the first, its kernels are compiled meanwhile."""
-        if self._runs == _ALONE and self._is_ahead:
-            left = [kernel for kernel in self.kernels if kernel.is_evaluated]
-            left.sort(key=lambda kernel: kernel.seconds, reverse=True)
-            compiler.compile_ahead(kernel.kernel for kernel in left)
+    @property
+    def is_new(self) -> bool:
+        """Has no run ended yet?"""
+        return self._first is None
 
     def may_go_on(self) -> bool:
         """Ends a run: is the next one to have bytecode, too?"""
-        for kernel in self.kernels:
+        seconds = self.seconds
+        if self._first is None:
+            self._first, self._left = seconds, [*self.kernels]
+            return bool(self._left)
+        for kernel in self._left:
             kernel.take()
-        seconds = sum(kernel.seconds for kernel in self.kernels)
-        if not self._runs:
-            self._first = seconds
-        self._runs += 1
-        left = sum(kernel.is_evaluated for kernel in self.kernels)
-        return seconds - self._first < _WORTH * left
+        self._left = [kernel for kernel in self._left if kernel.is_evaluated]
+        seconds -= self._first
+        if self._is_ahead and seconds > _BEGIN * len(self._left):
+            self._is_ahead = False
+            self._left.sort(key=lambda kernel: kernel.seconds, reverse=True)
+            compiler.compile_ahead(kernel.kernel for kernel in self._left)
+        return seconds < _WORTH * len(self._left)
+
+    @property
+    def seconds(self) -> float:
+        """About how long bytecode was run, by all threads together."""
+        return sum(kernel.seconds for kernel in self.kernels)
 
     def give_up(self) -> None:
         """Nothing goes on: see `errors`."""
         for kernel in self.kernels:
             kernel.give_up()
+
+
+_BEGUN: weakref.WeakSet[FirstKernels] = weakref.WeakSet()
+
+
+def seconds() -> float:
+    """About how long this process has run bytecode of plans that are still there."""
+    return sum(first.seconds for first in _BEGUN)
 
 
 # Those of some kernels that are in no cache; tests have others.

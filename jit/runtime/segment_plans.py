@@ -125,8 +125,6 @@ class SegmentPlans:
                 found: Run | None = arena.runs.get(id(binding))
                 run = found or self._run_of(plan, binding, arena, arrays)
                 run.key = key
-                if isinstance(plan, FirstPlan):
-                    plan.first.begin()
                 results = run(arrays)
                 if isinstance(plan, FirstPlan):
                     self._has_run(plan, binding, arena)
@@ -539,7 +537,8 @@ class SegmentPlans:
     def _has_run(self, plan: FirstPlan, binding: Binding, arena: Arena) -> None:
         """Ends a run of a plan for first runs; if it was the last it gives way."""
         kernels, errors = plan.first.kernels, plan.first.errors
-        left_over.note((one.kernel, one.origin) for one in kernels if one.is_evaluated)
+        if plan.first.is_new:
+            left_over.note((one.kernel, one.origin) for one in kernels)
         with self._alone():
             if not errors and plan.first.may_go_on():
                 return

@@ -198,9 +198,10 @@ import os, time
 import numbaflow as tf
 from numbaflow.jit import threads
 from numbaflow.jit.codegen import compile as compiler, compile_workers, machine
-from numbaflow.jit.runtime import plan
+from numbaflow.jit.runtime import interpreted, plan
 threads.cores = lambda: 2
 machine.absent = lambda kernels: []
+interpreted._BEGIN, interpreted._WORTH = 0.0, 60.0
 plan._waits_for_library = lambda native: False
 machine_code = compiler.machine_code
 def slowly(job):
@@ -278,37 +279,43 @@ def bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("is_alone", [False, True])
 def test_what_runs_again_has_its_kernels_compiled(
-    workers: Workers, new_cache: None, bytecode: None, is_alone: bool
+    workers: Workers,
+    new_cache: None,
+    bytecode: None,
+    is_alone: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(interpreted, "_BEGIN", 0.0)
+    monkeypatch.setattr(interpreted, "_WORTH", 60.0)
     w = tf.Variable(tf.random_uniform([30, 40], seed=1))
     fetches = network(w)
     config = tf.ConfigProto(intra_op_parallelism_threads=1) if is_alone else None
     with tf.Session(config=config) as sess:
         sess.run(w.initializer)
-        first = sess.run(fetches)
-        for _ in range(interpreted._ALONE):
-            sess.run(fetches)
+        found = [sess.run(fetches)]
+        assert not workers._waiting and not workers._current and not workers._made
+        found.append(sess.run(fetches))
         awaited(lambda: not workers._waiting and not workers._current)
         assert bool(workers._made) is not is_alone
-        later = sess.run(fetches)
-    for one, other in zip(first, later):
-        np.testing.assert_array_equal(one, other)
+        found.append(sess.run(fetches))
+        assert not workers._made
+    for later in found[1:]:
+        for one, other in zip(found[0], later):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_what_runs_seldom_has_none_compiled(
     workers: Workers, new_cache: None, bytecode: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(interpreted, "_PATIENCE", 60.0)
+    monkeypatch.setattr(interpreted, "_BEGIN", 60.0)
     w = tf.Variable(tf.random_uniform([3, 4], seed=1))
     fetches = network(w)
     with tf.Session() as sess:
         sess.run(w.initializer)
-        for _ in range(interpreted._ALONE):
+        for _ in range(9):
             sess.run(fetches)
-            assert not workers._waiting and not workers._current and not workers._made
-        sess.run(fetches)
-        awaited(lambda: not workers._waiting and not workers._current)
-        assert workers._made
+    assert not workers._waiting and not workers._current and not workers._made
 
 
 def test_what_was_compiled_and_never_asked_for_is_kept(workers: Workers, new_cache: None) -> None:

@@ -276,14 +276,15 @@ def test_evaluated_and_compiled_tiles_go_together(name, evaluated, monkeypatch):
         kept.append(SIGNATURE(mixed))
         self._desk.give_way(address_of(kept[-1]))
 
-    begin = interpreted.FirstKernels.begin
+    first_kernels = interpreted.first_kernels
 
-    def begun(self):
-        begin(self)
-        for one in self.kernels:
+    def begun(kernels, first):
+        found = first_kernels(kernels, first)
+        for one in first.kernels:
             mix(one)
+        return found
 
-    monkeypatch.setattr(interpreted.FirstKernels, "begin", begun)
+    monkeypatch.setattr(plan, "first_kernels", begun)
     shape, function = IN_TILES[name]
     x = tf.placeholder(tf.float32, [None, *shape[1:]])
     same(*both(lambda: function(x), {x: numbers(*shape)}))
