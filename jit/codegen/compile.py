@@ -130,7 +130,7 @@ def stored_kernels(named: Sequence[tuple[str, str]]) -> list[Compiled] | None:
             if (content, aim) in _DONE:
                 continue
             labels = labels_of(content)
-            known = _from_cache(name, labels, note) or _from_package(name, content, None, labels)
+            known = _from_package(name, content, None, labels) or _from_cache(name, labels, note)
             if known is None:
                 return None
             STATS.hits += 1
@@ -199,9 +199,8 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
         for key, (kernel, origin) in wanted.items():
             stopping.check()
             labels = labels_of(key[0])
-            known = _from_cache(kernel.name, labels, note)
-            if known is None:
-                known = _from_package(kernel.name, key[0], kernel, labels)
+            known = _from_package(kernel.name, key[0], kernel, labels)
+            known = known or _from_cache(kernel.name, labels, note)
             if known is None:
                 missing[_job(kernel, labels)] = key, kernel, labels, origin
             else:
@@ -261,8 +260,9 @@ def absent(kernels: Iterable[AnyKernel], even_shipped: bool = False) -> list[Any
     return [
         kernel
         for kernel in kernels
-        if not store.has(labels_of(content_of(kernel)))
-        and (even_shipped or brought(content_of(kernel)) is None)
+        # (Where the cache is asked last no file is looked for that is not needed.)
+        if (even_shipped or brought(content_of(kernel)) is None)
+        and not store.has(labels_of(content_of(kernel)))
     ]
 
 
