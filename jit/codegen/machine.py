@@ -20,8 +20,8 @@ from .program_words import AnyKernel, Pairs, Program
 
 # Instructions that have been found, by target: all kernels ask for the same ones.
 _KNOWN: dict[str, set[AnyKernel]] = {}
-# What an instruction takes for one element, in seconds: about two cycles for a vector of them.
-_SECONDS = 1.5e-10
+# What an instruction takes for one element, in seconds: about a cycle, with its way to memory.
+_SECONDS = 3e-10
 
 
 def is_ready(kernel: Kernel) -> bool:

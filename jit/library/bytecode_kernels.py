@@ -40,7 +40,7 @@ TARGET, ASK, DONE, ENOUGH, IS_BROKEN = 0, 1, 2, 3, 4
 WORDS, REGISTERS, INNER_WORDS, GIVEN_WORDS, CONSTANTS = 8, 10, 12, 14, 16
 DESK_WORDS = 18
 # What an instruction takes beside its elements, in elements.
-OVERHEAD = 64
+OVERHEAD = 32
 LINE = 64  # bytes
 
 # Words of a program: addresses, or places in it.

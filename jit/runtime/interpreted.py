@@ -5,7 +5,7 @@ Most plans run once or twice, and what a kernel takes to be compiled would do fo
 small ones.  So a plan's new kernels begin as bytecode, with the bits that they have when they are
 compiled (jit/codegen/bytecode.py): a machine that is compiled already runs it, which takes up to
 some times as long, and no Python.  A kernel that has had more time than it takes to compile it is
-compiled, in the middle of a run, too.  Once a plan's runs have taken a tenth of what it takes to
+compiled, in the middle of a run, too.  Once a plan's runs have taken a part of what it takes to
 compile its kernels, threads do that meanwhile, and each goes on by its machine code when it is
 there.  Whether, and when, shows in no result.  Imports the compiler.
 """
@@ -30,9 +30,11 @@ from ..kernel.ir import Kernel
 # Seconds that a kernel's bytecode may take before it is compiled, which takes about as long; and
 # what the first that a process compiles takes longer, as LLVM is loaded.
 _PATIENCE, _LOADING = 0.03, 0.05
-# Seconds of bytecode for each kernel that is not compiled yet, behind the first run: from the first
-# on threads compile them, by the second they have made them, as a rule, or else whoever runs does.
-_BEGIN, _WORTH = 0.0015, 0.02
+# Seconds of bytecode, behind the first run, for each kernel that is not compiled yet, before whoever
+# runs waits for all of them: of a few, which are there soon, and at most, which is about what it
+# takes to compile one; by then threads have made many, as a rule.
+_WORTH, _FEW, _MOST = 0.003, 5, 0.015
+_BEGIN = 0.12  # the part of these seconds after which threads begin
 _LLVM = "llvmlite.binding"
 # Handlers of these may raise an exception wherever Python runs.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
@@ -152,11 +154,12 @@ class FirstKernels:
             kernel.take()
         self._left = [kernel for kernel in self._left if kernel.is_evaluated]
         seconds -= self._first
-        if self._is_ahead and seconds > _BEGIN * len(self._left):
+        worth = _worth(len(self._left))
+        if self._is_ahead and seconds > _BEGIN * worth:
             self._is_ahead = False
             self._left.sort(key=lambda kernel: kernel.seconds, reverse=True)
             compiler.compile_ahead(kernel.kernel for kernel in self._left)
-        return seconds < _WORTH * len(self._left)
+        return seconds < worth
 
     @property
     def seconds(self) -> float:
@@ -167,6 +170,11 @@ class FirstKernels:
         """Nothing goes on: see `errors`."""
         for kernel in self.kernels:
             kernel.give_up()
+
+
+def _worth(count: int) -> float:
+    """The seconds of bytecode that are rather spent than a wait for so many kernels."""
+    return count * min(_WORTH * max(count / _FEW, 1.0), _MOST)
 
 
 _BEGUN: weakref.WeakSet[FirstKernels] = weakref.WeakSet()

@@ -201,7 +201,7 @@ from numbaflow.jit.codegen import compile as compiler, compile_workers, machine
 from numbaflow.jit.runtime import interpreted, plan
 threads.cores = lambda: 2
 machine.absent = lambda kernels: []
-interpreted._BEGIN, interpreted._WORTH = 0.0, 60.0
+interpreted._BEGIN, interpreted._worth = 0.0, lambda count: 60.0 * count
 plan._waits_for_library = lambda native: False
 machine_code = compiler.machine_code
 def slowly(job):
@@ -286,7 +286,7 @@ def test_what_runs_again_has_its_kernels_compiled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(interpreted, "_BEGIN", 0.0)
-    monkeypatch.setattr(interpreted, "_WORTH", 60.0)
+    monkeypatch.setattr(interpreted, "_worth", lambda count: 60.0 * count)
     w = tf.Variable(tf.random_uniform([30, 40], seed=1))
     fetches = network(w)
     config = tf.ConfigProto(intra_op_parallelism_threads=1) if is_alone else None
@@ -309,6 +309,7 @@ def test_what_runs_seldom_has_none_compiled(
 ) -> None:
     monkeypatch.setattr(interpreted, "_PATIENCE", 60.0)
     monkeypatch.setattr(interpreted, "_BEGIN", 60.0)
+    monkeypatch.setattr(interpreted, "_worth", lambda count: 60.0 * count)
     w = tf.Variable(tf.random_uniform([3, 4], seed=1))
     fetches = network(w)
     with tf.Session() as sess:

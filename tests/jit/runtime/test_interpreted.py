@@ -64,7 +64,7 @@ def evaluated(monkeypatch: pytest.MonkeyPatch) -> Iterator[Noted]:
     # Instructions that are not there are compiled.
     monkeypatch.setattr(machine, "absent", lambda kernels: [])
     # Only first runs are: what comes later is compared with them.
-    monkeypatch.setattr(interpreted, "_WORTH", 0.0)
+    monkeypatch.setattr(interpreted, "_worth", lambda count: 0.0)
     monkeypatch.setattr(interpreted, "_PATIENCE", 1e6)
     # Nor does it matter whether the library is there.
     monkeypatch.setattr(plan, "_waits_for_library", lambda native: False)
@@ -293,7 +293,7 @@ def test_evaluated_and_compiled_tiles_go_together(name, evaluated, monkeypatch):
 
 def test_runs_go_on_until_their_kernels_are_compiled(evaluated, monkeypatch):
     """By threads meanwhile: no run waits for them."""
-    monkeypatch.setattr(interpreted, "_WORTH", 100.0)
+    monkeypatch.setattr(interpreted, "_worth", lambda count: 100.0 * count)
     x = tf.placeholder(tf.float32, [None, None])
     y = [tf.exp(x) * 2 + 0.375, tf.reduce_sum(x * 0.375, 1)]
     feeds = {x: numbers(3, 70)}
@@ -318,7 +318,7 @@ def test_runs_go_on_until_their_kernels_are_compiled(evaluated, monkeypatch):
 @pytest.mark.parametrize("worth", [0.0, 1e-7])
 def test_what_runs_often_is_compiled(evaluated, monkeypatch, worth):
     """Be there threads for it or not."""
-    monkeypatch.setattr(interpreted, "_WORTH", worth)
+    monkeypatch.setattr(interpreted, "_worth", lambda count: worth * count)
     x = tf.placeholder(tf.float32, [None])
     y = tf.exp(x) * 2 + 0.625
     with tf.Session() as sess:
