@@ -30,7 +30,7 @@ from ..kernel.ir import Kernel
 # Seconds that a kernel's bytecode may take before it is compiled, which takes about as long; and
 # what the first that a process compiles takes longer, as LLVM is loaded.
 _PATIENCE, _LOADING = 0.03, 0.05
-# Seconds of bytecode, behind the first run, for each kernel that is not compiled yet, before whoever
+# Seconds of bytecode, behind the first run, for each kernel that is not compiled yet, before who
 # runs waits for all of them: of a few, which are there soon, and at most, which is about what it
 # takes to compile one; by then threads have made many, as a rule.
 _WORTH, _FEW, _MOST = 0.003, 5, 0.015
