@@ -227,7 +227,7 @@ def _convolve_back(
     b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: tuple[Axis, Axis]
 ) -> Any:
     kh, kw, c, f = w.shape
-    n, h, width, _ = shape
+    n = shape[0]
     if _is_column(both):
         dy = b.reshape(dy, _in_line(dy.shape))
         flat = _convolve_back(
