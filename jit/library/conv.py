@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ..kernel.sizes import AnySize
+from ..kernel.sizes import AnySize, product
 from ..program.tensor_ir import Launch
 from . import conv_filter, conv_filter_product, conv_grad_pooled, conv_kernels, plain_forms
 from .conv_tiles import Line, Tile, kinds_of_line, table_of
-from .geometry import Axis, Padding, axes
+from .geometry import Axis, Padding, are_pixels, axes
 from .library_kernel import LibraryKernel
 from .matmul import matmul
 from .max_pool_argmax import AcceptsPooledGrad, Windows
@@ -154,7 +154,8 @@ def conv2d_filter_gradient(
 def _filter_gradient(b: Any, x: Any, sizes: Sequence[int], dy: Any, both: tuple[Axis, Axis]) -> Any:
     if b.is_plain:
         return plain_forms.filter_gradient(b, x, dy, both)
-    way = conv_filter_product if conv_filter_product.is_worthwhile(sizes, both) else conv_filter
+    is_product = conv_filter_product.is_worthwhile(sizes, BYTES[x.dtype], both)
+    way = conv_filter_product if is_product else conv_filter
     return way.gradient(b, x, sizes, dy, both)
 
 
@@ -199,20 +200,21 @@ def _filter_in_line(shape: Sequence[int]) -> tuple[int, int, int, int]:
     return (1, tall, wide * c, f)
 
 
-def _is_product(both: Sequence[Axis]) -> bool:
-    """A 1x1 window on every pixel is a matrix product."""
-    return all(
-        a.window == 1 and a.stride == 1 and isinstance(a.before, int) and a.before == 0
-        for a in both
-    ) and all(a.out is a.size or str(a.out) == str(a.size) for a in both)
+def _steps(both: Sequence[Axis]) -> list[int]:
+    """From a pixel that has a window to the next, per axis of images."""
+    return [1, *(axis.stride for axis in both), 1]
 
 
 def _convolve(b: Any, x: Any, w: Any, both: tuple[Axis, Axis], bias: Any, relu: bool) -> Any:
     kh, kw, c, f = w.shape
-    if _is_product(both) and bias is None and not relu:
-        n, h, width, _ = x.shape
-        flat = matmul(b, b.reshape(x, (n * h * width, c)), b.reshape(w, (c, f)))
-        return b.reshape(flat, (n, h, width, f))
+    if are_pixels(both) and bias is None and not relu:
+        out, steps = (x.shape[0], both[0].out, both[1].out), _steps(both)
+        # Pixels lie side by side for it.  As rows of a tile they would be as far apart as strides
+        # and channels say, often by a power of two, and compete for the same places in the cache.
+        if steps != [1] * 4:
+            x = b.slice(x, [0] * 4, (*out, c), steps)
+        flat = matmul(b, b.reshape(x, (product(out), c)), b.reshape(w, (c, f)))
+        return b.reshape(flat, (*out, f))
     if b.is_plain:
         return plain_forms.convolve(b, x, w, both, bias, relu)
     taps = tuple(tap * c * f for tap in range(kh * kw))
@@ -225,7 +227,7 @@ def _convolve_back(
     b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: tuple[Axis, Axis]
 ) -> Any:
     kh, kw, c, f = w.shape
-    n, h, width, _ = shape
+    n = shape[0]
     if _is_column(both):
         dy = b.reshape(dy, _in_line(dy.shape))
         flat = _convolve_back(
@@ -237,9 +239,13 @@ def _convolve_back(
         folded = b.reshape(w, (1, 1, kh * kw * c, f))
         flat = _convolve_back(b, (n, 1, 1, kh * kw * c), folded, dy, (_ONE, _ONE))
         return b.reshape(flat, tuple(shape))
-    if _is_product(both):
-        flat = matmul(b, b.reshape(dy, (n * h * width, f)), b.reshape(w, (c, f)), False, True)
-        return b.reshape(flat, (n, h, width, c))
+    if are_pixels(both):
+        out, steps = (n, both[0].out, both[1].out), _steps(both)
+        flat = matmul(b, b.reshape(dy, (product(out), f)), b.reshape(w, (c, f)), False, True)
+        found = b.reshape(flat, (*out, c))
+        if steps == [1] * 4:
+            return found
+        return b.assemble(tuple(shape), dy.dtype, [(found, [0] * 4, steps)], 0)
     if b.is_plain:
         return plain_forms.convolve_back(b, shape, w, dy, both)
 

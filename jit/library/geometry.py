@@ -34,6 +34,20 @@ class Axis:
         return (self.out - 1) * self.stride + self.reach
 
 
+def are_pixels(both: Sequence[Axis]) -> bool:
+    """Are windows pixels of the input, and of each so many pixels the first, without padding?
+
+    A convolution of these is a matrix product.
+    """
+    return all(
+        axis.window == 1
+        and isinstance(axis.before, int)
+        and axis.before == 0
+        and str(axis.out) == str(ceil_div(axis.size, axis.stride))
+        for axis in both
+    )
+
+
 def spatial(values: Sequence[int], data_format: str) -> tuple[int, int]:
     """The height and width entries of an attribute with two or four entries."""
     if len(values) == 2:
@@ -80,5 +94,6 @@ def _axis(
     if padding != "SAME":
         raise ValueError(f"padding {padding!r} is not SAME, VALID or a list of pairs")
     out = ceil_div(size, stride)
-    total = maximum((out - 1) * stride + reach - size, 0)
+    # (Windows of one pixel begin within the input, whatever its size.)
+    total = maximum((out - 1) * stride + reach - size, 0) if reach > 1 else 0
     return Axis(size, window, stride, dilation, total // 2, out)

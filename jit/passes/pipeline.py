@@ -25,6 +25,7 @@ from . import (
     matmul_rewrites,
     max_pool_rewrites,
     reduction_rewrites,
+    spread_steady,
     verify_program,
 )
 from .rewriting import apply_rules
@@ -56,6 +57,7 @@ PASSES = (
     # Behind all that makes a product's launch anew, which would lose the epilogue.
     Pass("fuse_epilogues", partial(apply_rules, epilogue.RULES), straight=True),
     Pass("split_reductions", partial(apply_rules, reduction_rewrites.RULES)),
+    Pass("spread_steady", spread_steady.spread_steady),
     # Behind all that moves nodes, perhaps behind a write to what they read.
     Pass("snapshot_reads", legalize.snapshot_reads),
     Pass("store_views", legalize.store_views),

@@ -46,9 +46,12 @@ def _first(program: Program, node: Reduce) -> frozenset[int] | None:
     if not inner or not outer:
         return None
     extent = product(value.shape[axis] for axis in inner)
-    if not isinstance(extent, int) or extent > _LONG or _is_used_again(program, node):
+    if not isinstance(extent, int) or extent > _LONG:
         return None
-    return outer if extent <= _SHORT else inner
+    # (A loop of a few turns takes longer than reading its row again does.)
+    if extent <= _SHORT:
+        return outer
+    return None if _is_used_again(program, node) else inner
 
 
 def _is_used_again(program: Program, node: Reduce) -> bool:

@@ -78,6 +78,22 @@ class EagerBuilder:
     def reshape(self, value: Array, shape: Any) -> Array:
         return self.value(value.data.reshape([hint(n) for n in shape]), tuple(shape))
 
+    def slice(self, value: Array, begin: Any, size: Any, stride: Any) -> Array:
+        """Elements in steps, of each axis so many."""
+        taken = zip(begin, size, stride, strict=True)
+        axes = tuple(np.s_[first : first + count * step : step] for first, count, step in taken)
+        assert value.data[axes].shape == tuple(size)
+        return Array(value.data[axes].copy())
+
+    def assemble(self, shape: Any, dtype: str, parts: Any, fill: Any) -> Array:
+        """Regions with what they are filled with."""
+        whole = np.full(tuple(shape), fill, dtype)
+        for value, begin, stride in parts:
+            taken = zip(begin, value.shape, stride, strict=True)
+            axes = tuple(np.s_[first : first + count * step : step] for first, count, step in taken)
+            whole[axes] = value.data
+        return Array(whole)
+
     def full(self, shape: Any, fill: Any, dtype: str) -> Array:
         return self.value(np.full(shape, fill, dtype))
 

@@ -219,6 +219,20 @@ def test_conv2d(
     close(conv2d_filter_gradient(b, b.value(x), w.shape, b.value(dy), *how).data, dw, dy.size)
 
 
+@pytest.mark.parametrize("padding", ["SAME", "VALID", [(0, 4), (0, 2)], [(1, 0), (0, 0)]])
+@pytest.mark.parametrize("strides", [(1, 2), (2, 2), (3, 1)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_conv2d_of_pixels_apart(dtype: str, strides: tuple[int, int], padding: Any) -> None:
+    x, w, how = draw((3, 7, 10, 5), dtype), draw((1, 1, 5, 9), dtype, 1), (strides, padding, (1, 1))
+    dy = draw(reference(x, w, None, *how).shape, dtype, 2)
+    want = reference(x, w, dy, *how)
+    b = EagerBuilder()
+    vw, vdy = b.value(w), b.value(dy)
+    close(conv2d(b, b.value(x), vw, *how).data, want[0], 5)
+    close(conv2d_input_gradient(b, x.shape, vw, vdy, *how).data, want[1], 9)
+    close(conv2d_filter_gradient(b, b.value(x), w.shape, vdy, *how).data, want[2], dy.size)
+
+
 @pytest.mark.parametrize(
     "shape", [(9, 28, 28, 1, 5, 32), (5, 14, 14, 32, 5, 64), (2, 30, 41, 24, 3, 48)]
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Filter gradients of many channels on small images are products, and those of the reference."""
+"""Filter gradients of many channels that are products: those of small images, and of pixels."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ pytestmark = pytest.mark.cpu
 CASES = [
     ((5, 5), (1, 1, 128, 256), 1, "SAME", 1),
     ((9, 7), (1, 1, 128, 256), 2, "SAME", 1),
+    # Pixels that are a power of two apart.
+    ((13, 14), (1, 1, 512, 64), 1, "SAME", 1),
+    ((25, 27), (1, 1, 256, 130), 2, "VALID", 1),
     ((4, 4), (3, 3, 256, 130), 1, "SAME", 1),
     ((9, 8), (3, 5, 129, 256), 2, [[0, 0], [1, 2], [0, 3], [0, 0]], 1),
     ((9, 8), (3, 3, 129, 256), 1, "VALID", 2),
