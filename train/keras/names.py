@@ -158,7 +158,8 @@ _IMAGE = {
         "apply_affine_transform apply_brightness_shift apply_channel_shift random_brightness "
         "random_channel_shift random_rotation random_shear random_shift random_zoom"
     ),
-    "image_iterators": "DirectoryIterator Iterator NumpyArrayIterator",
+    "image_files": "DirectoryIterator",
+    "image_iterators": "Iterator NumpyArrayIterator",
     "image_generator": "ImageDataGenerator",
 }
 _PREPROCESSING = {
