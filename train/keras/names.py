@@ -130,9 +130,10 @@ _CALLBACKS = {
     "base": ("BaseLogger Callback History LambdaCallback ProgbarLogger TerminateOnNaN"),
     "files": (
         "CSVLogger EarlyStopping LearningRateScheduler ModelCheckpoint ReduceLROnPlateau "
-        "RemoteMonitor TensorBoard"
+        "RemoteMonitor"
     ),
     "listing": "CallbackList",
+    "tensorboard": "TensorBoard",
 }
 _INITIALIZERS = (
     "Constant Identity Initializer Ones Orthogonal RandomNormal RandomUniform TruncatedNormal "

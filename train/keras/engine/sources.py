@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -259,26 +260,24 @@ class GeneratorSource(_StepSource):
         if self.steps is None:
             raise ValueError(f"Please specify the number of steps via the `{steps.name}` argument.")
         self._given, self._workers, self._shuffle = generator, workers, bool(shuffle)
-        self._generator = enqueued(generator, workers, self._shuffle)
+        self._batches: Iterator[Any] | None = None
 
     def restart(self) -> None:
         """Has the next pass over a Sequence begin with its first batch; generators go on."""
         if isinstance(self._given, BatchSequence):
             self.close()
-            self._generator = enqueued(self._given, self._workers, self._shuffle)
 
     def _elements(self) -> Iterator[Any]:
         # One generator for all epochs: the next begins where this one ends.
-        for _ in range(self.steps or 0):
-            try:
-                yield next(self._generator)
-            except StopIteration:
-                return
+        if self._batches is None:
+            self._batches = enqueued(self._given, self._workers, self._shuffle)
+        yield from islice(self._batches, self.steps)
 
     def close(self) -> None:
         """Ends the threads."""
-        if hasattr(self._generator, "close"):
-            self._generator.close()
+        if hasattr(self._batches, "close"):
+            self._batches.close()
+        self._batches = None
 
 
 class DatasetSource(_StepSource):
