@@ -25,6 +25,7 @@ _LAYERS = {
     "advanced_activations": "activations",
     "convolutional": "convolutional",
     "core": "core",
+    "local": "local",
     "merge": "merge",
     "noise": "normalization",
     "normalization": "normalization",
@@ -39,7 +40,7 @@ _SAME = (
     "preprocessing.text regularizers utils wrappers wrappers.scikit_learn"
 )
 _UTILS = {
-    "conv_utils": f"{_HELPERS} .train.layers.utils",
+    "conv_utils": f"{_HELPERS} {_K}.layers.connections .train.layers.utils",
     "data_utils": f"tf.keras.utils {_K}.utils.sequences {_K}.utils.files {_HELPERS}",
     "generic_utils": f"{_K}.serialization .train.layers.names tf.keras.utils {_K}.utils.generic",
     "io_utils": f"tf.keras.utils {_K}.engine.network_weights {_HELPERS}",

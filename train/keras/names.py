@@ -72,7 +72,8 @@ _LAYERS = {
     "cudnn": "CuDNNGRU CuDNNLSTM",
     "cells": "AbstractRNNCell GRUCell LSTMCell SimpleRNNCell StackedRNNCells",
     "wrappers": "Bidirectional TimeDistributed Wrapper",
-    "lookup": ("AdditiveAttention Attention Embedding LocallyConnected1D LocallyConnected2D"),
+    "local": "LocallyConnected1D LocallyConnected2D",
+    "lookup": "AdditiveAttention Attention Embedding",
     "table": "deserialize serialize",
 }
 _LOSSES = {
