@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...engine.interface import log
-
 from .backend.settings import image_data_format
 from .utils.files import get_file
 
