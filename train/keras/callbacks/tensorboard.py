@@ -164,7 +164,7 @@ class TensorBoard(Callback):
 def _picture(weight: Any) -> Any:
     """A weight as pictures, those of kernels one each; None for what has more axes."""
     x = tf.squeeze(weight)
-    shape = x.shape.as_list()
+    shape: list[Any] = x.shape.as_list()
     if len(shape) == 2:
         if shape[0] > shape[1]:
             x, shape = tf.transpose(x), shape[::-1]
@@ -189,7 +189,7 @@ class _Embeddings:
             layer.name for layer in self._model.layers if type(layer).__name__ == "Embedding"
         ]
         variables = {}
-        self._assignments = []
+        self._assignments: list[Any] = []
         for layer in self._model.layers:
             if layer.name in names:
                 variables[layer.name] = self._variable(layer)
@@ -218,7 +218,9 @@ class _Embeddings:
         count, phase = len(self._data[0]), symbolic_learning_phase()
         for start in range(0, count, self._size):
             size = min(self._size, count - start)
-            feeds = {x: v[start : start + size] for x, v in zip(self._model.inputs, self._data)}
+            feeds: dict[Any, Any] = {
+                x: v[start : start + size] for x, v in zip(self._model.inputs, self._data)
+            }
             feeds |= {self._start: start, self._count: size}
             yield feeds if phase is None else {**feeds, phase: False}
 

@@ -275,8 +275,9 @@ class GeneratorSource(_StepSource):
 
     def close(self) -> None:
         """Ends the threads."""
-        if hasattr(self._batches, "close"):
-            self._batches.close()
+        close = getattr(self._batches, "close", None)
+        if close is not None:
+            close()
         self._batches = None
 
 

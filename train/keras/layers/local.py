@@ -105,7 +105,7 @@ class _Local(KerasLayer):
     def build(self, input_shape: Any) -> None:
         """Makes the kernel [places, window, filters] and the bias."""
         sizes = TensorShape(input_shape).as_list()
-        channels = sizes[1] if self._first else sizes[-1]
+        channels: Any = sizes[1] if self._first else sizes[-1]
         if None in sizes[1:]:
             raise ValueError(
                 f"The spatial dimensions of the inputs to {type(self).__name__} should be fully-"

@@ -33,6 +33,7 @@ class FileBatches(Iterator):
     classes: Any
     filenames: list[str]
     directory: str
+    dtype: Any
 
     def set_processing_attrs(
         self,
