@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,10 +57,10 @@ class TensorBoard(Callback):
         write_grads: bool = False,
         write_images: bool = False,
         embeddings_freq: int = 0,
-        embeddings_layer_names: Any = None,
-        embeddings_metadata: Any = None,
+        embeddings_layer_names: Sequence[str] | None = None,
+        embeddings_metadata: str | dict[str, str] | None = None,
         embeddings_data: Any = None,
-        update_freq: Any = "epoch",
+        update_freq: str | int = "epoch",
         profile_batch: int = 2,
     ) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class TensorBoard(Callback):
         self.write_images = write_images
         self.embeddings_freq, self.embeddings_layer_names = embeddings_freq, embeddings_layer_names
         self.embeddings_metadata, self.embeddings_data = embeddings_metadata, embeddings_data
-        self.update_freq = 1 if update_freq == "batch" else update_freq
+        self.update_freq: Any = 1 if update_freq == "batch" else update_freq
         self.writer: Any = None
         self.merged: Any = None
         self._embeddings: _Embeddings | None = None
@@ -109,7 +109,7 @@ class TensorBoard(Callback):
         elif output is not None:
             histogram(f"{layer.name}_out", output)
 
-    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         """Writes the logs of a batch if it is time."""
         logs = logs or {}
         self._samples_seen += logs.get("size", 1)
@@ -119,7 +119,7 @@ class TensorBoard(Callback):
             self._samples_seen_at_last_write = self._samples_seen
         self._total_batches_seen += 1
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Has the evaluation of this epoch compute the summaries, if it is time."""
         if not self.histogram_freq or epoch % self.histogram_freq or self.merged is None:
             return
@@ -128,11 +128,11 @@ class TensorBoard(Callback):
             function.fetches.append(self.merged)
             function.fetch_callbacks[self.merged] = self._write_summary
 
-    def _write_summary(self, summary: Any) -> None:
+    def _write_summary(self, summary: bytes) -> None:
         self.writer.add_summary(summary, self._total_val_batches_seen)
         self._total_val_batches_seen += 1
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Writes the logs of an epoch, and embeddings if it is time."""
         step = epoch if self.update_freq == "epoch" else self._samples_seen
         self._write("epoch_", logs or {}, step)
@@ -156,7 +156,7 @@ class TensorBoard(Callback):
             self.writer.add_summary(summary, step)
         self.writer.flush()
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Closes the file."""
         self.writer.close()
 
@@ -225,7 +225,7 @@ class _Embeddings:
             yield feeds if phase is None else {**feeds, phase: False}
 
 
-def _config(variables: dict[str, Any], metadata: Any) -> Any:
+def _config(variables: dict[str, Any], metadata: str | dict[str, str] | None) -> Any:
     from ....io import protos
 
     file_of: Callable[[str], Any] = (

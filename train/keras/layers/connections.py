@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ...layers.utils import conv_output_length
+from ..identifiers import PerAxis
 
 
 def conv_output_shape(
-    input_shape: Sequence[int], kernel_shape: Any, strides: Any, padding: str
+    input_shape: Sequence[int], kernel_shape: PerAxis, strides: PerAxis, padding: str
 ) -> tuple[int, ...]:
     """The sizes of a convolution's output, without batch and channels."""
     sizes = zip(input_shape, _each(kernel_shape, input_shape), _each(strides, input_shape))
@@ -20,15 +21,15 @@ def conv_output_shape(
     return tuple(0 if size is None or n == 0 else size for n, size in zip(input_shape, found))
 
 
-def _each(value: Any, like: Sequence[Any]) -> tuple[int, ...]:
+def _each(value: PerAxis, like: Sequence[Any]) -> tuple[int, ...]:
     return (value,) * len(like) if isinstance(value, int) else tuple(value)
 
 
 def conv_connected_inputs(
     input_shape: Sequence[int],
-    kernel_shape: Any,
+    kernel_shape: PerAxis,
     output_position: Sequence[int],
-    strides: Any,
+    strides: PerAxis,
     padding: str,
 ) -> list[range]:
     """The places of the input that a place of a convolution's output sees, along each axis."""
@@ -43,7 +44,7 @@ def conv_connected_inputs(
 
 
 def conv_kernel_mask(
-    input_shape: Sequence[int], kernel_shape: Any, strides: Any, padding: str
+    input_shape: Sequence[int], kernel_shape: PerAxis, strides: PerAxis, padding: str
 ) -> np.ndarray:
     """Which places of a convolution's input and output a weight connects.
 
@@ -98,7 +99,7 @@ def connected_entries(
     count_in, count_out = (int(np.prod(part)) for part in (mask.shape[:rank], mask.shape[rank:]))
     places_in, places_out = np.nonzero(mask.reshape(count_in, count_out))
 
-    def numbers(places: np.ndarray, count: int, filters: int, axes: Any) -> np.ndarray:
+    def numbers(places: np.ndarray, count: int, filters: int, axes: int) -> np.ndarray:
         channel = np.arange(filters)
         place = places[:, None]
         found = (
@@ -116,8 +117,8 @@ def connected_entries(
 
 def conv_kernel_idxs(
     input_shape: Sequence[int],
-    kernel_shape: Any,
-    strides: Any,
+    kernel_shape: PerAxis,
+    strides: PerAxis,
     padding: str,
     filters_in: int,
     filters_out: int,

@@ -6,13 +6,19 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator as Iterating
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..backend.settings import floatx, image_data_format
 from .image_arrays import img_to_array, load_img
 from .image_iterators import Iterator, write_pictures
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from .image_generator import ImageDataGenerator
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".ppm", ".tif", ".tiff")
 
@@ -38,7 +44,7 @@ class FileBatches(Iterator):
     def set_processing_attrs(
         self,
         image_data_generator: Any,
-        target_size: Any,
+        target_size: Sequence[int],
         color_mode: str,
         data_format: str | None,
         save_to_dir: str | None,
@@ -108,7 +114,7 @@ class FileBatches(Iterator):
         """The weight of each file; None if all weigh the same."""
         return None
 
-    def _get_batches_of_transformed_samples(self, index_array: Any) -> Any:
+    def _get_batches_of_transformed_samples(self, index_array: np.ndarray) -> Any:
         batch = np.zeros((len(index_array), *self.image_shape), dtype=self.dtype)
         paths = self.filepaths
         for i, j in enumerate(index_array):
@@ -131,7 +137,7 @@ class FileBatches(Iterator):
             return batch, labels
         return batch, labels, self.sample_weight[index_array]
 
-    def _labels_of(self, batch: Any, index_array: Any) -> Any:
+    def _labels_of(self, batch: np.ndarray, index_array: np.ndarray) -> Any:
         if self.class_mode == "input":
             return batch.copy()
         if self.class_mode == "multi_output":
@@ -171,10 +177,10 @@ class DirectoryIterator(FileBatches):
     def __init__(
         self,
         directory: str,
-        image_data_generator: Any,
-        target_size: Any = (256, 256),
+        image_data_generator: ImageDataGenerator,
+        target_size: Sequence[int] = (256, 256),
         color_mode: str = "rgb",
-        classes: Any = None,
+        classes: Sequence[str] | None = None,
         class_mode: str | None = "categorical",
         batch_size: int = 32,
         shuffle: bool = True,
@@ -186,7 +192,7 @@ class DirectoryIterator(FileBatches):
         follow_links: bool = False,
         subset: str | None = None,
         interpolation: str = "nearest",
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         self.set_processing_attrs(
             image_data_generator,

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from .image_changes import apply_affine_transform, apply_brightness_shift, apply
 from .image_files import DirectoryIterator
 from .image_iterators import NumpyArrayIterator, warn_of_channels
 from .image_tables import DataFrameIterator
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 
 class ImageDataGenerator:
@@ -53,7 +56,7 @@ class ImageDataGenerator:
         rotation_range: float = 0,
         width_shift_range: Any = 0.0,
         height_shift_range: Any = 0.0,
-        brightness_range: Any = None,
+        brightness_range: Sequence[float] | None = None,
         shear_range: float = 0.0,
         zoom_range: Any = 0.0,
         channel_shift_range: float = 0.0,
@@ -65,7 +68,7 @@ class ImageDataGenerator:
         preprocessing_function: Callable[[Any], Any] | None = None,
         data_format: str | None = None,
         validation_split: float = 0.0,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         interpolation_order: int = 1,
     ) -> None:
         self.featurewise_center = featurewise_center
@@ -161,9 +164,9 @@ class ImageDataGenerator:
     def flow_from_directory(
         self,
         directory: str,
-        target_size: Any = (256, 256),
+        target_size: Sequence[int] = (256, 256),
         color_mode: str = "rgb",
-        classes: Any = None,
+        classes: Sequence[str] | None = None,
         class_mode: str | None = "categorical",
         batch_size: int = 32,
         shuffle: bool = True,
@@ -201,11 +204,11 @@ class ImageDataGenerator:
         dataframe: Any,
         directory: str | None = None,
         x_col: str = "filename",
-        y_col: Any = "class",
+        y_col: str | list[str] = "class",
         weight_col: str | None = None,
-        target_size: Any = (256, 256),
+        target_size: Sequence[int] = (256, 256),
         color_mode: str = "rgb",
-        classes: Any = None,
+        classes: Sequence[str] | None = None,
         class_mode: str | None = "categorical",
         batch_size: int = 32,
         shuffle: bool = True,
@@ -309,7 +312,7 @@ class ImageDataGenerator:
         if self.channel_shift_range:
             shift = draw(-self.channel_shift_range, self.channel_shift_range)
         if self.brightness_range is not None:
-            brightness = draw(*self.brightness_range)
+            brightness = draw(self.brightness_range[0], self.brightness_range[1])
         return {
             "theta": turn,
             "tx": tx,

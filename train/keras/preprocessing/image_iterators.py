@@ -6,13 +6,18 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..backend.settings import floatx, image_data_format
 from ..utils.sequences import Sequence
 from .image_arrays import array_to_img
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from .image_generator import ImageDataGenerator
 
 
 class Iterator(Sequence):
@@ -85,7 +90,7 @@ class Iterator(Sequence):
 
     next = __next__
 
-    def _get_batches_of_transformed_samples(self, index_array: Any) -> Any:
+    def _get_batches_of_transformed_samples(self, index_array: np.ndarray) -> Any:
         raise NotImplementedError
 
 
@@ -154,7 +159,7 @@ class NumpyArrayIterator(Iterator):
         self,
         x: Any,
         y: Any,
-        image_data_generator: Any,
+        image_data_generator: ImageDataGenerator,
         batch_size: int = 32,
         shuffle: bool = False,
         sample_weight: Any = None,
@@ -164,7 +169,7 @@ class NumpyArrayIterator(Iterator):
         save_prefix: str = "",
         save_format: str = "png",
         subset: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         more: list[Any] = []
         if type(x) in (tuple, list):
@@ -193,7 +198,7 @@ class NumpyArrayIterator(Iterator):
         warn_of_channels("NumpyArrayIterator is set to use", self.x.shape, self.data_format)
         super().__init__(len(self.x), batch_size, shuffle, seed)
 
-    def _get_batches_of_transformed_samples(self, index_array: Any) -> Any:
+    def _get_batches_of_transformed_samples(self, index_array: np.ndarray) -> Any:
         batch = np.zeros((len(index_array), *self.x.shape[1:]), dtype=self.dtype)
         for i, j in enumerate(index_array):
             batch[i] = self.image_data_generator.changed(self.x[j].astype(self.dtype))
@@ -209,7 +214,7 @@ class NumpyArrayIterator(Iterator):
         return (*parts, self.sample_weight[index_array])
 
 
-def write_pictures(iterator: Any, batch: Any, index_array: Any, names: int) -> None:
+def write_pictures(iterator: Any, batch: np.ndarray, index_array: np.ndarray, names: int) -> None:
     """Writes a batch where the iterator says, a number below `names` ending each name."""
     for picture, index in zip(batch, index_array):
         image = array_to_img(picture, iterator.data_format, scale=True)

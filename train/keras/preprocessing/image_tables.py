@@ -5,12 +5,18 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..backend.settings import floatx
 from .image_files import ENDINGS, FileBatches
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from .image_generator import ImageDataGenerator
 
 _WITHOUT_CLASSES = ("input", "multi_output", "raw", None)
 
@@ -46,13 +52,13 @@ class DataFrameIterator(FileBatches):
         self,
         dataframe: Any,
         directory: str | None = None,
-        image_data_generator: Any = None,
+        image_data_generator: ImageDataGenerator | None = None,
         x_col: str = "filename",
-        y_col: Any = "class",
+        y_col: str | list[str] = "class",
         weight_col: str | None = None,
-        target_size: Any = (256, 256),
+        target_size: Sequence[int] = (256, 256),
         color_mode: str = "rgb",
-        classes: Any = None,
+        classes: Sequence[str] | None = None,
         class_mode: str | None = "categorical",
         batch_size: int = 32,
         shuffle: bool = True,
@@ -63,7 +69,7 @@ class DataFrameIterator(FileBatches):
         save_format: str = "png",
         subset: str | None = None,
         interpolation: str = "nearest",
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         validate_filenames: bool = True,
     ) -> None:
         self.set_processing_attrs(
@@ -85,8 +91,8 @@ class DataFrameIterator(FileBatches):
             table = self._with_pictures(table, x_col)
         has_classes = class_mode not in _WITHOUT_CLASSES
         if has_classes:
-            table, classes = _of_classes(table, y_col, classes)
-            self.class_indices = {name: number for number, name in enumerate(classes)}
+            table, names = _of_classes(table, y_col, classes)
+            self.class_indices = {name: number for number, name in enumerate(names)}
         table = self.cut(table)
         if has_classes:
             self.classes = [self._numbers(label) for label in table[y_col]]
@@ -98,7 +104,7 @@ class DataFrameIterator(FileBatches):
             self._targets = table[y_col].values
         self.samples = len(self.filenames)
         found = f"{'' if validate_filenames else 'non-'}validated image filenames"
-        belonging = f" belonging to {len(classes)} classes" if has_classes else ""
+        belonging = f" belonging to {len(self.class_indices)} classes" if has_classes else ""
         print(f"Found {self.samples} {found}{belonging}.")
         super().__init__(self.samples, batch_size, shuffle, seed)
 
@@ -117,7 +123,14 @@ class DataFrameIterator(FileBatches):
             return [self.class_indices[name] for name in label]
         return self.class_indices[label]
 
-    def _check(self, table: Any, x_col: str, y_col: Any, weight_col: Any, classes: Any) -> None:
+    def _check(
+        self,
+        table: Any,
+        x_col: str,
+        y_col: str | list[str],
+        weight_col: str | None,
+        classes: Sequence[str] | None,
+    ) -> None:
         mode = self.class_mode
         self.check_class_mode(mode)
         if mode == "multi_output" and not isinstance(y_col, list):
@@ -154,7 +167,7 @@ class DataFrameIterator(FileBatches):
         return table[found]
 
 
-def _check_two(column: Any, classes: Any) -> None:
+def _check_two(column: Any, classes: Sequence[str] | None) -> None:
     found = len(set(classes)) if classes else column.nunique()
     if found != 2:
         said = f"{found} class/es were given." if classes else f"Found {found} classes."
@@ -165,7 +178,9 @@ def _all_are(column: Any, types: Any) -> bool:
     return all(isinstance(value, types) for value in column)
 
 
-def _of_classes(table: Any, y_col: str, classes: Any) -> tuple[Any, list[str]]:
+def _of_classes(
+    table: Any, y_col: str | list[str], classes: Sequence[str] | None
+) -> tuple[Any, list[str]]:
     """The rows that have one of the classes, with these alone, and the classes in order."""
     if not classes:
         several = (v if isinstance(v, (list, tuple)) else [v] for v in table[y_col])
