@@ -147,3 +147,20 @@ def test_reviews_are_cut_and_divided(tmp_path: Path, monkeypatch: pytest.MonkeyP
         load(path, maxlen=2)
     with pytest.raises(TypeError, match="Unrecognized keyword"):
         load(path, words=2)
+
+
+def test_layers_say_what_they_do_not_take() -> None:
+    layers = tf.keras.layers
+    for make in (layers.LSTM, layers.GRU, layers.SimpleRNN, layers.CuDNNGRU):
+        with pytest.raises(ValueError, match=r"expected ndim=3, found ndim=2.*\[None, 4\]"):
+            make(3)(tf.keras.Input((4,)))
+    with pytest.raises(ValueError, match="of layer bidirectional is incompatible"):
+        layers.Bidirectional(layers.LSTM(3), name="bidirectional")(tf.keras.Input((4,)))
+    with pytest.raises(ValueError, match=r"Layer shapes: \(None, 2\), \(None, 3\)"):
+        layers.Dot(1)([tf.keras.Input((2,)), tf.keras.Input((3,))])
+
+
+def test_there_is_no_model_where_there_is_nothing(tmp_path: Path) -> None:
+    for name in ("model", "model.h5"):
+        with pytest.raises(OSError, match=f"SavedModel file does not exist at: .*{name}/"):
+            tf.keras.models.load_model(str(tmp_path / name))
