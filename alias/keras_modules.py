@@ -78,7 +78,7 @@ MODULES = {
     "python.keras.layers": "tf.keras.layers tf.keras.experimental",
     **{
         f"python.keras.layers.{name}": f"tf.keras.layers {_K}.layers.lookup"
-        for name in ("dense_attention", "embeddings", "local")
+        for name in ("dense_attention", "embeddings")
     },
     "python.keras.layers.convolutional_recurrent": f"tf.keras.layers {_K}.layers.conv_lstm",
     "python.keras.layers.kernelized": f"{_K}.layers.kernelized",

@@ -176,7 +176,7 @@ class _Local(KerasLayer):
         """All weights as one matrix, with zeros where none connects, times rows of inputs."""
         flat = tf.reshape(inputs, (tf.shape(inputs)[0], -1))
         if self.implementation == 2:
-            kernel = _as_matrix(self.kernel_mask * self.kernel, self.kernel.shape.ndims // 2)
+            kernel = make_2d(self.kernel_mask * self.kernel, self.kernel.shape.ndims // 2)
             rows = tf.matmul(flat, kernel, b_is_sparse=True)
         else:
             columns = raw.SparseTensorDenseMatMul(
@@ -208,8 +208,8 @@ class LocallyConnected2D(_Local):
     rank = 2
 
 
-def _as_matrix(x: Any, axis: int) -> Any:
-    """A tensor whose axes before one are the rows' and whose others are the columns'."""
-    shape = tf.shape(x)
-    before, behind = shape[:axis], shape[axis:]
-    return tf.reshape(x, (tf.reduce_prod(before), tf.reduce_prod(behind)))
+def make_2d(tensor: Any, split_dim: int) -> Any:
+    """A tensor as a matrix: axes before `split_dim` are those of rows, the others of columns."""
+    shape = tf.shape(tensor)
+    before, behind = shape[:split_dim], shape[split_dim:]
+    return tf.reshape(tensor, (tf.reduce_prod(before), tf.reduce_prod(behind)))
