@@ -25,6 +25,7 @@ _LAYERS = {
     "advanced_activations": "activations",
     "convolutional": "convolutional",
     "core": "core",
+    "local": "local",
     "merge": "merge",
     "noise": "normalization",
     "normalization": "normalization",
@@ -39,7 +40,7 @@ _SAME = (
     "preprocessing.text regularizers utils wrappers wrappers.scikit_learn"
 )
 _UTILS = {
-    "conv_utils": f"{_HELPERS} .train.layers.utils",
+    "conv_utils": f"{_HELPERS} {_K}.layers.connections .train.layers.utils",
     "data_utils": f"tf.keras.utils {_K}.utils.sequences {_K}.utils.files {_HELPERS}",
     "generic_utils": f"{_K}.serialization .train.layers.names tf.keras.utils {_K}.utils.generic",
     "io_utils": f"tf.keras.utils {_K}.engine.network_weights {_HELPERS}",
@@ -77,7 +78,7 @@ MODULES = {
     "python.keras.layers": "tf.keras.layers tf.keras.experimental",
     **{
         f"python.keras.layers.{name}": f"tf.keras.layers {_K}.layers.lookup"
-        for name in ("dense_attention", "embeddings", "local")
+        for name in ("dense_attention", "embeddings")
     },
     "python.keras.layers.convolutional_recurrent": f"tf.keras.layers {_K}.layers.conv_lstm",
     "python.keras.layers.kernelized": f"{_K}.layers.kernelized",

@@ -6,86 +6,13 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
-
-import numpy as np
 
 from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.types import nest
 from ...engine.types.shape import TensorShape
-from ...train.layers.utils import conv_output_length
 from ...train.variables.variable_kind import is_variable
-
-
-def conv_output_shape(
-    input_shape: Sequence[int], kernel_shape: Any, strides: Any, padding: str
-) -> tuple[int, ...]:
-    """The sizes of a convolution's output, without batch and channels."""
-    sizes = zip(input_shape, _each(kernel_shape, input_shape), _each(strides, input_shape))
-    found = (conv_output_length(n, kernel, padding, step) for n, kernel, step in sizes)
-    return tuple(0 if size is None or n == 0 else size for n, size in zip(input_shape, found))
-
-
-def _each(value: Any, like: Sequence[Any]) -> tuple[int, ...]:
-    return (value,) * len(like) if isinstance(value, int) else tuple(value)
-
-
-def conv_connected_inputs(
-    input_shape: Sequence[int],
-    kernel_shape: Any,
-    output_position: Sequence[int],
-    strides: Any,
-    padding: str,
-) -> list[range]:
-    """The places of the input that a place of a convolution's output sees, along each axis."""
-    found = []
-    for size, kernel, step, place in zip(
-        input_shape, _each(kernel_shape, input_shape), _each(strides, input_shape), output_position
-    ):
-        before = kernel // 2
-        center = place * step + (before if padding == "valid" else 0)
-        found.append(range(max(0, center - before), min(size, center + kernel - before)))
-    return found
-
-
-def conv_kernel_mask(
-    input_shape: Sequence[int], kernel_shape: Any, strides: Any, padding: str
-) -> np.ndarray:
-    """Which places of a convolution's input and output a weight connects.
-
-    Args:
-        input_shape: the input's sizes, without batch and channels.
-        kernel_shape, strides: of each axis, or one integer for all.
-        padding: "same" or "valid".
-
-    Returns:
-        An array of bools, of the sizes of the input and those of the output.
-
-    Raises:
-        ValueError: the numbers of axes differ.
-        NotImplementedError: the padding is another.
-    """
-    if padding not in ("same", "valid"):
-        raise NotImplementedError(
-            f'Padding type {padding} not supported. Only "valid" and "same" are implemented.'
-        )
-    rank = len(input_shape)
-    kernel, steps = _each(kernel_shape, input_shape), _each(strides, input_shape)
-    if len(kernel) != rank or len(steps) != rank:
-        raise ValueError(
-            "Number of strides, input and kernel dimensions must all match. Received: "
-            f"{len(steps)}, {rank}, {len(kernel)}."
-        )
-    outputs = conv_output_shape(input_shape, kernel, steps, padding)
-    # Axes do not depend on each other: the whole is the product of a mask for each.
-    mask = np.ones((), bool)
-    for size, count, width, step in zip(input_shape, outputs, kernel, steps):
-        own = np.zeros((size, count), bool)
-        for place in range(count):
-            own[conv_connected_inputs([size], [width], [place], [step], padding)[0], place] = True
-        mask = np.multiply.outer(mask, own)
-    return mask.transpose([*range(0, 2 * rank, 2), *range(1, 2 * rank, 2)])
 
 
 def deconv_output_length(

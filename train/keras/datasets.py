@@ -7,10 +7,12 @@ import gzip
 import json
 import os
 import pickle
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...engine.interface import log
 from .backend.settings import image_data_format
 from .utils.files import get_file
 
@@ -101,32 +103,68 @@ def load_boston_housing(
     with np.load(path) as f:
         x, y = f["x"], f["y"]
     np.random.seed(seed)
-    order = np.arange(len(x))
-    np.random.shuffle(order)
+    x, y = _shuffled(x, y)
     at = int(len(x) * (1 - test_split))
-    x, y = x[order], y[order]
     return (x[:at], y[:at]), (x[at:], y[at:])
 
 
-def _words(
-    xs: Any, num_words: int | None, skip_top: int, start: Any, oov: Any, index_from: int
-) -> list[list[int]]:
-    """Sequences with a start, whose rare and most frequent words are left out or replaced."""
-    found: list[list[int]] = [
-        [*([] if start is None else [start]), *(int(w) + (index_from or 0) for w in x)] for x in xs
-    ]
-    limit = num_words or max(max(x) for x in found)
-    if oov is None:
-        return [[w for w in x if skip_top <= w < limit] for x in found]
-    if num_words or skip_top:
-        return [[w if skip_top <= w < limit else oov for w in x] for x in found]
-    return found
+class _Choice(NamedTuple):
+    """Which words of which sequences are kept."""
+
+    num_words: int | None
+    skip_top: int
+    maxlen: int | None
+    start_char: int | None
+    oov_char: int | None
+    index_from: int
+
+    def of(self, xs: Iterable[Any], labels: Any) -> tuple[list[list[int]], Any]:
+        """The sequences that are short enough, with a start and with these words, and labels."""
+        begin = [] if self.start_char is None else [self.start_char]
+        rows = [[*begin, *(int(w) + (self.index_from or 0) for w in x)] for x in xs]
+        if self.maxlen:
+            kept = [i for i, x in enumerate(rows) if len(x) < self.maxlen]
+            rows, labels = [rows[i] for i in kept], labels[kept]
+        if not rows:
+            raise ValueError(
+                f"After filtering for sequences shorter than maxlen={self.maxlen}, no sequence was "
+                "kept. Increase maxlen."
+            )
+        # (Without a limit the last word itself is none of those below it, as in TensorFlow.)
+        limit = self.num_words or max(max(x) for x in rows)
+        low, oov = self.skip_top, self.oov_char
+        if oov is None:
+            return [[w for w in x if low <= w < limit] for x in rows], labels
+        return [[w if low <= w < limit else oov for w in x] for x in rows], labels
 
 
-def _as_objects(rows: list[list[int]]) -> np.ndarray:
+def _as_array(rows: list[list[int]]) -> np.ndarray:
+    """Sequences of one length as rows, others as objects."""
+    if len({len(x) for x in rows}) == 1:
+        return np.array(rows)
     found = np.empty(len(rows), dtype=object)
     found[:] = rows
     return found
+
+
+def _halves(rows: list[list[int]], labels: Any, at: int) -> _Pair:
+    return (_as_array(rows[:at]), labels[:at]), (_as_array(rows[at:]), labels[at:])
+
+
+def _shuffled(x: Any, y: Any) -> tuple[Any, Any]:
+    order = np.arange(len(x))
+    np.random.shuffle(order)
+    return x[order], y[order]
+
+
+def _limit(num_words: int | None, kwargs: dict[str, Any]) -> int | None:
+    """The limit of words, which had another name once; TypeError for further arguments."""
+    if "nb_words" in kwargs:
+        log.warning("The `nb_words` argument in `load_data` has been renamed `num_words`.")
+        num_words = kwargs.pop("nb_words")
+    if kwargs:
+        raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
+    return num_words
 
 
 def load_imdb(
@@ -142,6 +180,8 @@ def load_imdb(
 ) -> _Pair:
     """(x_train, y_train), (x_test, y_test) of reviews as lists of words' numbers, and their tone.
 
+    What `maxlen` leaves of both parts is divided where the first part ended, as in TensorFlow.
+
     Args:
         path: the file below ~/.keras/datasets.
         num_words: numbers below are kept.
@@ -150,9 +190,11 @@ def load_imdb(
         seed: of their order.
         start_char, oov_char: numbers of the start and of words that are left out.
         index_from: is added to numbers.
+
+    Raises:
+        ValueError: all reviews are longer than `maxlen`.
     """
-    if kwargs:
-        raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
+    num_words = _limit(num_words, kwargs)
     path = get_file(
         path,
         origin=f"{_STORE}imdb.npz",
@@ -161,24 +203,9 @@ def load_imdb(
     with np.load(path, allow_pickle=True) as f:
         parts = [(f[f"x_{part}"], f[f"y_{part}"]) for part in ("train", "test")]
     np.random.seed(seed)
-    shuffled = []
-    for x, y in parts:
-        order = np.arange(len(x))
-        np.random.shuffle(order)
-        shuffled.append((x[order], y[order]))
-    (a, ya), (b, yb) = shuffled
-    xs = _words([*a, *b], num_words, skip_top, start_char, oov_char, index_from)
-    ys = np.concatenate([ya, yb])
-    first, last = (xs[: len(a)], ys[: len(a)]), (xs[len(a) :], ys[len(a) :])
-    if maxlen:
-        first, last = (
-            (
-                [x for x in x_part if len(x) < maxlen],
-                np.array([y for x, y in zip(x_part, y_part) if len(x) < maxlen]),
-            )
-            for x_part, y_part in (first, last)
-        )
-    return (_as_objects(first[0]), first[1]), (_as_objects(last[0]), last[1])
+    (a, ya), (b, yb) = [_shuffled(x, y) for x, y in parts]
+    choice = _Choice(num_words, skip_top, maxlen, start_char, oov_char, index_from)
+    return _halves(*choice.of([*a, *b], np.concatenate([ya, yb])), len(a))
 
 
 def load_reuters(
@@ -197,8 +224,7 @@ def load_reuters(
 
     Arguments as of load_imdb, and `test_split`, the share of the last ones.
     """
-    if kwargs:
-        raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
+    num_words = _limit(num_words, kwargs)
     path = get_file(
         path,
         origin=f"{_STORE}reuters.npz",
@@ -207,16 +233,9 @@ def load_reuters(
     with np.load(path, allow_pickle=True) as f:
         xs, labels = f["x"], f["y"]
     np.random.seed(seed)
-    order = np.arange(len(xs))
-    np.random.shuffle(order)
-    rows = _words(xs[order], num_words, skip_top, start_char, oov_char, index_from)
-    labels = labels[order]
-    if maxlen:
-        kept = [i for i, x in enumerate(rows) if len(x) < maxlen]
-        rows, labels = [rows[i] for i in kept], labels[kept]
-    at = int(len(rows) * (1 - test_split))
-    x = _as_objects(rows)
-    return (x[:at], labels[:at]), (x[at:], labels[at:])
+    choice = _Choice(num_words, skip_top, maxlen, start_char, oov_char, index_from)
+    rows, labels = choice.of(*_shuffled(xs, labels))
+    return _halves(rows, labels, int(len(rows) * (1 - test_split)))
 
 
 def _index(path: str) -> dict[str, int]:

@@ -72,7 +72,8 @@ _LAYERS = {
     "cudnn": "CuDNNGRU CuDNNLSTM",
     "cells": "AbstractRNNCell GRUCell LSTMCell SimpleRNNCell StackedRNNCells",
     "wrappers": "Bidirectional TimeDistributed Wrapper",
-    "lookup": ("AdditiveAttention Attention Embedding LocallyConnected1D LocallyConnected2D"),
+    "local": "LocallyConnected1D LocallyConnected2D",
+    "lookup": "AdditiveAttention Attention Embedding",
     "table": "deserialize serialize",
 }
 _LOSSES = {
@@ -130,9 +131,10 @@ _CALLBACKS = {
     "base": ("BaseLogger Callback History LambdaCallback ProgbarLogger TerminateOnNaN"),
     "files": (
         "CSVLogger EarlyStopping LearningRateScheduler ModelCheckpoint ReduceLROnPlateau "
-        "RemoteMonitor TensorBoard"
+        "RemoteMonitor"
     ),
     "listing": "CallbackList",
+    "tensorboard": "TensorBoard",
 }
 _INITIALIZERS = (
     "Constant Identity Initializer Ones Orthogonal RandomNormal RandomUniform TruncatedNormal "
@@ -158,7 +160,8 @@ _IMAGE = {
         "apply_affine_transform apply_brightness_shift apply_channel_shift random_brightness "
         "random_channel_shift random_rotation random_shear random_shift random_zoom"
     ),
-    "image_iterators": "DirectoryIterator Iterator NumpyArrayIterator",
+    "image_files": "DirectoryIterator",
+    "image_iterators": "Iterator NumpyArrayIterator",
     "image_generator": "ImageDataGenerator",
 }
 _PREPROCESSING = {

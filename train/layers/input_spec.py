@@ -102,7 +102,7 @@ def _reasons(x: Any, spec: InputSpec) -> Iterator[str]:
         if spec.max_ndim is not None and rank > spec.max_ndim:
             yield f"expected max_ndim={spec.max_ndim}, found ndim={rank}"
         if spec.min_ndim is not None and rank < spec.min_ndim:
-            yield f"expected min_ndim={spec.min_ndim}, {received}"
+            yield f": expected min_ndim={spec.min_ndim}, {received}"
     if spec.dtype is not None and x.dtype != spec.dtype:
         yield f"expected dtype={spec.dtype}, found dtype={x.dtype}"
     if rank is not None:

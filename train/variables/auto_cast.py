@@ -59,6 +59,12 @@ class _AutoCast(AutoCastVariable):
         """The dtype in which it is read now."""
         return self._read_dtype() or self.true_dtype
 
+    def __repr__(self) -> str:
+        return (
+            f"<AutoCastVariable {self.name!r} shape={self.shape} "  # type: ignore[attr-defined]
+            f"dtype={self.dtype.name} true_dtype={self.true_dtype.name}>"
+        )
+
     def _cast(self, value: Any) -> Any:
         wanted = self._read_dtype()
         return value if wanted is None else tf.cast(value, wanted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -258,20 +259,26 @@ class GeneratorSource(_StepSource):
             self.steps = self.size = len(generator)
         if self.steps is None:
             raise ValueError(f"Please specify the number of steps via the `{steps.name}` argument.")
-        self._generator = enqueued(generator, workers, bool(shuffle))
+        self._given, self._workers, self._shuffle = generator, workers, bool(shuffle)
+        self._batches: Iterator[Any] | None = None
+
+    def restart(self) -> None:
+        """Has the next pass over a Sequence begin with its first batch; generators go on."""
+        if isinstance(self._given, BatchSequence):
+            self.close()
 
     def _elements(self) -> Iterator[Any]:
         # One generator for all epochs: the next begins where this one ends.
-        for _ in range(self.steps or 0):
-            try:
-                yield next(self._generator)
-            except StopIteration:
-                return
+        if self._batches is None:
+            self._batches = enqueued(self._given, self._workers, self._shuffle)
+        yield from islice(self._batches, self.steps)
 
     def close(self) -> None:
         """Ends the threads."""
-        if hasattr(self._generator, "close"):
-            self._generator.close()
+        close = getattr(self._batches, "close", None)
+        if close is not None:
+            close()
+        self._batches = None
 
 
 class DatasetSource(_StepSource):
@@ -543,8 +550,10 @@ def _batch_size(model: Any, steps: Steps) -> int:
 def validation_source(model: Any, data: Any, steps: Steps, workers: Workers) -> Any:
     """Where the batches of an evaluation come from; ValueError for a tuple of another length."""
     weights = None
+    # (TensorFlow shuffles arrays that are only evaluated, too: NumPy's numbers go on from there.)
+    shuffle = True
     if is_dataset(data) or is_iterator(data) or _is_generator(data):
-        x, y = data, None
+        x, y, shuffle = data, None, False
         steps = steps._replace(batch_size=None)
     elif isinstance(data, (tuple, list)) and len(data) in (2, 3):
         x, y, weights = (*data, None)[:3]
@@ -554,8 +563,7 @@ def validation_source(model: Any, data: Any, steps: Steps, workers: Workers) -> 
             "y_val), or 3 items (x_val, y_val, val_sample_weights), or alternatively it could be a "
             f"dataset or a generator. However we received `validation_data={data}`"
         )
-    # (TensorFlow shuffles what is only evaluated, too: NumPy's numbers go on from there.)
-    return source_of(model, x, y, Weights(weights, None), steps, True, workers)
+    return source_of(model, x, y, Weights(weights, None), steps, shuffle, workers)
 
 
 def values_of(model: Any, x: Any, y: Any, sample: Any, classes: Any) -> Any:

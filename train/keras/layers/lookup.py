@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Embeddings, layers with weights of their own at each place, and attention."""
+"""Embeddings and attention."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from ....engine.types.shape import TensorShape
 from ....ops.public import tf
-from ...layers.input_spec import InputSpec
-from ...layers.utils import conv_output_length, normalize_data_format, normalize_tuple
-from ..backend import convolutions
 from ..backend.published import nn
-from ..backend.settings import floatx, image_data_format
-from ..identifiers import Identifier, PerAxis
+from ..backend.settings import floatx
+from ..identifiers import Identifier
 from .style import KerasLayer, resolved
 
 
@@ -100,167 +96,6 @@ class Embedding(KerasLayer):
         if inputs.dtype.base_dtype not in (tf.int32, tf.int64):
             inputs = tf.cast(inputs, tf.int32)
         return nn.embedding_lookup(self.embeddings, inputs)
-
-
-class _Local(KerasLayer):
-    """A convolution whose weights are others at each place.
-
-    Args:
-        filters: the number of channels of the outputs.
-        kernel_size, strides: an integer, or one per axis.
-        padding: "valid" only.
-        data_format: "channels_last" or "channels_first"; that of settings if None.
-        activation, *_initializer, *_regularizer, *_constraint: objects or their names.
-        use_bias: whether there is a bias at each place.
-        implementation: accepted; there is one.
-        name, trainable, dtype, input_shape: as of all layers.
-
-    Raises:
-        ValueError: an argument is none of these, or sizes of the inputs are unknown.
-    """
-
-    rank = 0
-    _arguments = (
-        *("filters", "kernel_size", "strides", "padding", "data_format", "activation"),
-        *("use_bias", "kernel_initializer", "bias_initializer", "kernel_regularizer"),
-        *("bias_regularizer", "activity_regularizer", "kernel_constraint", "bias_constraint"),
-        "implementation",
-    )
-
-    def __init__(
-        self,
-        filters: int,
-        kernel_size: PerAxis,
-        strides: PerAxis = 1,
-        padding: str = "valid",
-        data_format: str | None = None,
-        activation: Identifier = None,
-        use_bias: bool = True,
-        kernel_initializer: Identifier = "glorot_uniform",
-        bias_initializer: Identifier = "zeros",
-        kernel_regularizer: Identifier = None,
-        bias_regularizer: Identifier = None,
-        activity_regularizer: Identifier = None,
-        kernel_constraint: Identifier = None,
-        bias_constraint: Identifier = None,
-        implementation: int = 1,
-        **kwargs: Any,
-    ) -> None:
-        given = resolved(
-            activation=activation,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-        )
-        super().__init__(**kwargs)
-        self.filters = filters
-        self.kernel_size = normalize_tuple(kernel_size, self.rank, "kernel_size")
-        self.strides = normalize_tuple(strides, self.rank, "strides")
-        self.padding = padding.lower()
-        if self.padding != "valid" and implementation == 1:
-            raise ValueError(
-                f"Invalid border mode for {type(self).__name__} (only 'valid' is supported if "
-                f"implementation is 1): {padding}"
-            )
-        default = None if self.rank == 1 else image_data_format()
-        self.data_format = normalize_data_format(data_format or default)
-        for name, value in given.items():
-            setattr(self, name, value)
-        self.use_bias = use_bias
-        self.implementation = implementation
-        self.input_spec = InputSpec(ndim=self.rank + 2)
-
-    @property
-    def _first(self) -> bool:
-        return self.data_format == "channels_first"
-
-    def _places(self, sizes: list[Any]) -> list[Any]:
-        space = sizes[2:] if self._first else sizes[1:-1]
-        axes = zip(space, self.kernel_size, self.strides)
-        return [conv_output_length(n, k, self.padding, stride) for n, k, stride in axes]
-
-    def build(self, input_shape: Any) -> None:
-        """Makes the kernel [places, window, filters] and the bias."""
-        sizes = TensorShape(input_shape).as_list()
-        channels = sizes[1] if self._first else sizes[-1]
-        if None in sizes[1:]:
-            raise ValueError(
-                f"The spatial dimensions of the inputs to {type(self).__name__} should be fully-"
-                f"defined, but layer received the inputs shape {sizes}"
-            )
-        places = self._places(sizes)
-        window = math.prod(self.kernel_size) * channels
-        self.kernel = self.add_weight(
-            shape=(math.prod(places), window, self.filters),
-            initializer=self.kernel_initializer,
-            name="kernel",
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-        )
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(
-                shape=(*places, self.filters),
-                initializer=self.bias_initializer,
-                name="bias",
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-            )
-        axis = 1 if self._first else -1
-        self.input_spec = InputSpec(ndim=self.rank + 2, axes={axis: channels})
-        self.built = True
-
-    def _padded(self, inputs: Any) -> Any:
-        """The inputs with zeros around them, so that windows at the ends are whole."""
-        if self.padding == "valid":
-            return inputs
-        sizes = inputs.shape.as_list()
-        space = sizes[2:] if self._first else sizes[1:-1]
-        around = []
-        for size, kernel, stride, count in zip(
-            space, self.kernel_size, self.strides, self._places(sizes)
-        ):
-            missing = max((count - 1) * stride + kernel - size, 0)
-            around.append([missing // 2, missing - missing // 2])
-        return tf.pad(
-            inputs, [[0, 0], [0, 0], *around] if self._first else [[0, 0], *around, [0, 0]]
-        )
-
-    def call(self, inputs: Any) -> Any:  # type: ignore[override]
-        """The products at each place, the bias and the activation."""
-        outputs = convolutions.local_conv(
-            self._padded(inputs),
-            self.kernel,
-            self.kernel_size,
-            self.strides,
-            self._places(inputs.shape.as_list()),
-            self.data_format,
-        )
-        outputs.set_shape(self.compute_output_shape(inputs.shape))
-        if self.use_bias:
-            outputs = convolutions.bias_add(outputs, self.bias, data_format=self.data_format)
-        return self.activation(outputs)
-
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
-        """The shape of the output for a shape of the input."""
-        sizes = TensorShape(input_shape).as_list()
-        places = self._places(sizes)
-        rest = [self.filters, *places] if self._first else [*places, self.filters]
-        return TensorShape([sizes[0], *rest])
-
-
-class LocallyConnected1D(_Local):
-    __doc__ = _Local.__doc__
-    rank = 1
-
-
-class LocallyConnected2D(_Local):
-    __doc__ = _Local.__doc__
-    rank = 2
 
 
 class BaseDenseAttention(KerasLayer):

@@ -250,7 +250,7 @@ class Dot(_Merge):
         if shapes[0][axes[0]] != shapes[1][axes[1]]:
             raise ValueError(
                 f"Dimension incompatibility {shapes[0][axes[0]]} != {shapes[1][axes[1]]}. Layer "
-                f"shapes: {shapes[0]}, {shapes[1]}"
+                f"shapes: {tuple(shapes[0])}, {tuple(shapes[1])}"
             )
         self.built = True
 

@@ -396,6 +396,7 @@ class _OfCell(RNN):
         cell = self.cell_class(**own, **common)
         RNN.__init__(self, cell, **given, **options)
         self.activity_regularizer = resolve_regularizer(activity)
+        self.input_spec = [InputSpec(ndim=3)]
 
     def call(  # type: ignore[override]
         self, inputs: Any, mask: Any = None, training: Any = None, initial_state: Any = None

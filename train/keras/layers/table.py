@@ -11,7 +11,7 @@ from ..serialization import Family, serialize_keras_object
 
 MODULES = (
     *("core", "activations", "convolutional", "spatial", "merge", "normalization"),
-    *("recurrent", "cells", "conv_lstm", "cudnn", "wrappers", "lookup"),
+    *("recurrent", "cells", "conv_lstm", "cudnn", "wrappers", "lookup", "local"),
 )
 
 

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import io
+import warnings
+from typing import Any
 
 import numpy as np
 
 from ..backend.settings import floatx, image_data_format
-
-if TYPE_CHECKING:
-    pass
-
 
 _MODES = {"grayscale": "L", "rgba": "RGBA", "rgb": "RGB"}
 
@@ -55,8 +53,9 @@ def load_img(
     mode = "grayscale" if grayscale else color_mode
     if mode not in _MODES:
         raise ValueError('color_mode must be "grayscale", "rgb", or "rgba"')
-    image = pillow().open(path)
-    if image.mode != _MODES[mode]:
+    with open(path, "rb") as file:  # read whole: Pillow keeps files open
+        image = pillow().open(io.BytesIO(file.read()))
+    if image.mode != _MODES[mode] and not (mode == "grayscale" and image.mode in ("I;16", "I")):
         image = image.convert(_MODES[mode])
     if target_size is None:
         return image
@@ -117,6 +116,8 @@ def array_to_img(
     if x.shape[2] not in modes:
         raise ValueError(f"Unsupported channel number: {x.shape[2]}")
     pixels = x[:, :, 0] if x.shape[2] == 1 else x
+    if x.shape[2] == 1 and np.max(x) > 255:
+        return pillow().fromarray(pixels.astype("int32"), "I")
     return pillow().fromarray(pixels.astype("uint8"), modes[x.shape[2]])
 
 
@@ -131,5 +132,8 @@ def save_img(
     """Writes an array as a picture; arguments as of array_to_img, further ones as of Pillow."""
     image = array_to_img(x, data_format=data_format, scale=scale)
     if image.mode == "RGBA" and file_format in ("jpg", "jpeg"):
+        warnings.warn(
+            "The JPG format does not support RGBA images, converting to RGB.", stacklevel=2
+        )
         image = image.convert("RGB")
     image.save(path, format=file_format, **kwargs)

@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..backend.settings import floatx, image_data_format
 from .image_changes import apply_affine_transform, apply_brightness_shift, apply_channel_shift
-from .image_iterators import DirectoryIterator, NumpyArrayIterator
+from .image_files import DirectoryIterator
+from .image_iterators import NumpyArrayIterator, warn_of_channels
+from .image_tables import DataFrameIterator
 
 if TYPE_CHECKING:
-    pass
+    from numpy.typing import DTypeLike
 
 
 class ImageDataGenerator:
@@ -37,6 +40,9 @@ class ImageDataGenerator:
         data_format: "channels_last" or "channels_first"; that of settings if None.
         validation_split: the share of the pictures that is the validation's.
         dtype: of batches.
+
+    Raises:
+        ValueError: the format, the share of the validation or a range is none.
     """
 
     def __init__(
@@ -50,7 +56,7 @@ class ImageDataGenerator:
         rotation_range: float = 0,
         width_shift_range: Any = 0.0,
         height_shift_range: Any = 0.0,
-        brightness_range: Any = None,
+        brightness_range: Sequence[float] | None = None,
         shear_range: float = 0.0,
         zoom_range: Any = 0.0,
         channel_shift_range: float = 0.0,
@@ -62,10 +68,10 @@ class ImageDataGenerator:
         preprocessing_function: Callable[[Any], Any] | None = None,
         data_format: str | None = None,
         validation_split: float = 0.0,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         interpolation_order: int = 1,
     ) -> None:
-        self.featurewise_center = featurewise_center or zca_whitening
+        self.featurewise_center = featurewise_center
         self.samplewise_center = samplewise_center
         self.featurewise_std_normalization = featurewise_std_normalization
         self.samplewise_std_normalization = samplewise_std_normalization
@@ -78,7 +84,13 @@ class ImageDataGenerator:
         self.horizontal_flip, self.vertical_flip = horizontal_flip, vertical_flip
         self.rescale = rescale
         self.preprocessing_function = preprocessing_function
-        self.data_format = data_format or image_data_format()
+        self.data_format = image_data_format() if data_format is None else data_format
+        if self.data_format not in ("channels_last", "channels_first"):
+            raise ValueError(
+                '`data_format` should be `"channels_last"` (channel after row and column) or '
+                '`"channels_first"` (channel before row and column). Received: '
+                f"{self.data_format}"
+            )
         self.dtype = dtype or floatx()
         self.interpolation_order = interpolation_order
         first = self.data_format == "channels_first"
@@ -89,17 +101,35 @@ class ImageDataGenerator:
                 f"{validation_split}"
             )
         self._validation_split = validation_split
-        if isinstance(zoom_range, (int, float)):
-            zoom_range = [1 - zoom_range, 1 + zoom_range]
-        if len(zoom_range) != 2:
+        self.zoom_range = _two_factors(zoom_range)
+        self._decide_what_goes_before()
+        if brightness_range is not None and not _is_pair(brightness_range):
             raise ValueError(
-                "`zoom_range` should be a float or a tuple or list of two floats. Received: "
-                f"{zoom_range}"
+                "`brightness_range should be tuple or list of two floats. Received: "
+                f"{brightness_range}"
             )
-        self.zoom_range = list(zoom_range)
         self.mean: Any = None
         self.std: Any = None
         self.principal_components: Any = None
+
+    def _decide_what_goes_before(self) -> None:
+        """What is divided or decorrelated is centred first; decorrelating divides by itself."""
+        if self.zca_whitening:
+            self._override("zca_whitening", "featurewise_center", True)
+            self._override("zca_whitening", "featurewise_std_normalization", False)
+        if self.featurewise_std_normalization:
+            self._override("featurewise_std_normalization", "featurewise_center", True)
+        if self.samplewise_std_normalization:
+            self._override("samplewise_std_normalization", "samplewise_center", True)
+
+    def _override(self, given: str, name: str, value: bool) -> None:
+        if bool(getattr(self, name)) is value:
+            return
+        setattr(self, name, value)
+        warnings.warn(
+            f"This ImageDataGenerator specifies `{given}`, which overrides setting of `{name}`.",
+            stacklevel=4,
+        )
 
     def flow(
         self,
@@ -134,9 +164,9 @@ class ImageDataGenerator:
     def flow_from_directory(
         self,
         directory: str,
-        target_size: Any = (256, 256),
+        target_size: Sequence[int] = (256, 256),
         color_mode: str = "rgb",
-        classes: Any = None,
+        classes: Sequence[str] | None = None,
         class_mode: str | None = "categorical",
         batch_size: int = 32,
         shuffle: bool = True,
@@ -169,29 +199,100 @@ class ImageDataGenerator:
             dtype=self.dtype,
         )
 
+    def flow_from_dataframe(
+        self,
+        dataframe: Any,
+        directory: str | None = None,
+        x_col: str = "filename",
+        y_col: str | list[str] = "class",
+        weight_col: str | None = None,
+        target_size: Sequence[int] = (256, 256),
+        color_mode: str = "rgb",
+        classes: Sequence[str] | None = None,
+        class_mode: str | None = "categorical",
+        batch_size: int = 32,
+        shuffle: bool = True,
+        seed: int | None = None,
+        save_to_dir: str | None = None,
+        save_prefix: str = "",
+        save_format: str = "png",
+        subset: str | None = None,
+        interpolation: str = "nearest",
+        validate_filenames: bool = True,
+        **kwargs: Any,
+    ) -> DataFrameIterator:
+        """Batches of pictures that a table of pandas lists; arguments as of DataFrameIterator.
+
+        `class_mode="other"` is an old name of "raw"; `has_ext`, `sort` and `drop_duplicates` were
+        arguments once and do nothing.
+        """
+        for name in ("has_ext", "sort", "drop_duplicates"):
+            if name in kwargs:
+                warnings.warn(f"{name} is deprecated", DeprecationWarning, stacklevel=2)
+        if class_mode == "other":
+            warnings.warn('`class_mode` "other" is now "raw"', DeprecationWarning, stacklevel=2)
+            class_mode = "raw"
+        return DataFrameIterator(
+            dataframe,
+            directory,
+            self,
+            x_col=x_col,
+            y_col=y_col,
+            weight_col=weight_col,
+            target_size=target_size,
+            color_mode=color_mode,
+            classes=classes,
+            class_mode=class_mode,
+            batch_size=batch_size,
+            shuffle=shuffle,
+            seed=seed,
+            data_format=self.data_format,
+            save_to_dir=save_to_dir,
+            save_prefix=save_prefix,
+            save_format=save_format,
+            subset=subset,
+            interpolation=interpolation,
+            validate_filenames=validate_filenames,
+            dtype=self.dtype,
+        )
+
     def changed(self, x: Any) -> Any:
         """A picture changed at random, and normalized."""
         parameters = self.get_random_transform(x.shape)
         return self.standardize(self.apply_transform(x, parameters))
 
     def standardize(self, x: Any) -> Any:
-        """A picture, or a batch, normalized; `fit` has to learn means of all before."""
+        """A picture, or a batch, normalized in its place; `fit` has to learn means of all before.
+
+        It warns of what was not learnt.
+        """
         if self.preprocessing_function:
             x = self.preprocessing_function(x)
         if self.rescale:
-            x = x * self.rescale
+            x *= self.rescale
         if self.samplewise_center:
-            x = x - np.mean(x, keepdims=True)
+            x -= np.mean(x, keepdims=True)
         if self.samplewise_std_normalization:
-            x = x / (np.std(x, keepdims=True) + 1e-6)
-        if self.featurewise_center and self.mean is not None:
-            x = x - self.mean
-        if self.featurewise_std_normalization and self.std is not None:
-            x = x / (self.std + 1e-6)
-        if self.zca_whitening and self.principal_components is not None:
+            x /= np.std(x, keepdims=True) + 1e-6
+        if self.featurewise_center and self._has_learnt("featurewise_center", self.mean):
+            x -= self.mean
+        if self.featurewise_std_normalization and self._has_learnt(
+            "featurewise_std_normalization", self.std
+        ):
+            x /= self.std + 1e-6
+        if self.zca_whitening and self._has_learnt("zca_whitening", self.principal_components):
             flat = np.reshape(x, (-1, np.prod(x.shape[-3:])))
             x = np.reshape(np.dot(flat, self.principal_components), x.shape)
         return x
+
+    def _has_learnt(self, given: str, value: Any) -> bool:
+        if value is None:
+            warnings.warn(
+                f"This ImageDataGenerator specifies `{given}`, but it hasn't been fit on any "
+                "training data. Fit it first by calling `.fit(numpy_data)`.",
+                stacklevel=3,
+            )
+        return value is not None
 
     def get_random_transform(self, img_shape: Any, seed: int | None = None) -> dict[str, Any]:
         """Numbers of a change at random, by their names."""
@@ -205,13 +306,13 @@ class ImageDataGenerator:
         zx, zy = (
             (1, 1) if self.zoom_range == [1, 1] else draw(self.zoom_range[0], self.zoom_range[1], 2)
         )
-        across = bool(np.random.random() < 0.5) and self.horizontal_flip
-        down = bool(np.random.random() < 0.5) and self.vertical_flip
+        across = (np.random.random() < 0.5) * self.horizontal_flip
+        down = (np.random.random() < 0.5) * self.vertical_flip
         shift = brightness = None
         if self.channel_shift_range:
             shift = draw(-self.channel_shift_range, self.channel_shift_range)
         if self.brightness_range is not None:
-            brightness = draw(*self.brightness_range)
+            brightness = draw(self.brightness_range[0], self.brightness_range[1])
         return {
             "theta": turn,
             "tx": tx,
@@ -225,15 +326,17 @@ class ImageDataGenerator:
             "brightness": brightness,
         }
 
-    def _shift(self, given: Any, size: int) -> float:
-        if not isinstance(given, (int, float)):
-            shift = float(np.random.choice(given) * np.random.choice([-1, 1]))
-        elif not given:
+    def _shift(self, given: Any, size: int) -> Any:
+        """A shift in pixels: a share of the size if all are below one, else one of pixels."""
+        if not given:
             return 0
-        else:
+        if isinstance(given, (int, np.integer)) and given < 1:
+            given = float(given)
+        if isinstance(given, (float, np.floating)):
             shift = np.random.uniform(-given, given)
-        largest = np.max(given)
-        return float(shift * size if largest < 1 else shift)
+        else:  # a list to choose from, or a number below which any whole one is chosen
+            shift = np.random.choice(given) * np.random.choice([-1, 1])
+        return shift * size if np.max(given) < 1 else shift
 
     def apply_transform(self, x: Any, transform_parameters: dict[str, Any]) -> Any:
         """A picture, changed by such numbers."""
@@ -285,8 +388,12 @@ class ImageDataGenerator:
             raise ValueError(
                 f"Input to `.fit()` should have rank 4. Got array with shape: {x.shape}"
             )
+        warn_of_channels(
+            "Expected input to be images (as Numpy array) following", x.shape, self.data_format
+        )
         if seed is not None:
             np.random.seed(seed)
+        x = x * self.rescale if self.rescale else x
         if augment:
             x = np.stack([self.random_transform(p) for _ in range(rounds) for p in x])
         axes = (0, self.row_axis, self.col_axis)
@@ -303,3 +410,17 @@ class ImageDataGenerator:
             u, s, _ = np.linalg.svd(np.dot(flat.T, flat) / len(flat))
             scale = 1.0 / np.sqrt(s[np.newaxis] + self.zca_epsilon)
             self.principal_components = (u * scale).dot(u.T)
+
+
+def _is_pair(given: Any) -> bool:
+    return isinstance(given, (tuple, list)) and len(given) == 2
+
+
+def _two_factors(given: Any) -> list[float]:
+    if isinstance(given, (int, float)):
+        return [1 - given, 1 + given]
+    if len(given) == 2 and all(isinstance(value, (int, float)) for value in given):
+        return list(given)
+    raise ValueError(
+        f"`zoom_range` should be a float or a tuple or list of two floats. Received: {given}"
+    )

@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of pictures: of an array, or of files in folders that are named as their classes."""
+"""Batches of pictures, by numbers of examples, and those of an array."""
 
 from __future__ import annotations
 
 import os
 import threading
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..backend.settings import floatx, image_data_format
-from ..utils.arrays import to_categorical
 from ..utils.sequences import Sequence
-from .image_arrays import array_to_img, img_to_array, load_img
+from .image_arrays import array_to_img
 
 if TYPE_CHECKING:
-    pass
+    from numpy.typing import DTypeLike
 
-
-_ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".ppm", ".tif", ".tiff")
+    from .image_generator import ImageDataGenerator
 
 
 class Iterator(Sequence):
@@ -75,7 +74,7 @@ class Iterator(Sequence):
                 np.random.seed(self.seed + self.total_batches_seen)
             if self.batch_index == 0:
                 self._set_index_array()
-            current = self.batch_index * self.batch_size % self.n
+            current = self.batch_index * self.batch_size % self.n if self.n else 0
             is_last = self.n <= current + self.batch_size
             self.batch_index = 0 if is_last else self.batch_index + 1
             self.total_batches_seen += 1
@@ -91,13 +90,54 @@ class Iterator(Sequence):
 
     next = __next__
 
-    def _get_batches_of_transformed_samples(self, index_array: Any) -> Any:
+    def _get_batches_of_transformed_samples(self, index_array: np.ndarray) -> Any:
         raise NotImplementedError
 
 
-def _check_subset(subset: str) -> None:
+def warn_of_channels(begin: str, shape: tuple[int, ...], data_format: str) -> None:
+    """Warns of pictures whose axis of channels, by their format, is of no picture's size."""
+    axis = 3 if data_format == "channels_last" else 1
+    if shape[axis] in (1, 3, 4):
+        return
+    warnings.warn(
+        f'{begin} the data format convention "{data_format}" (channels on axis {axis}), i.e. '
+        f"expected either 1, 3, or 4 channels on axis {axis}. However, it was passed an array with "
+        f"shape {shape} ({shape[axis]} channels).",
+        stacklevel=4,
+    )
+
+
+def _check_lengths(x: Any, more: list[Any], y: Any, sample_weight: Any) -> None:
+    for part in more:
+        if len(part) != len(x):
+            raise ValueError(
+                "All of the arrays in `x` should have the same length. Found a pair with: "
+                f"len(x[0]) = {len(x)}, len(x[?]) = {len(part)}"
+            )
+    for name, what, part in (
+        ("y", "`y` (labels)", y),
+        ("sample_weight", "`sample_weight`", sample_weight),
+    ):
+        if part is not None and len(part) != len(x):
+            raise ValueError(
+                f"`x` (images tensor) and {what} should have the same length. Found: "
+                f"x.shape = {np.shape(x)}, {name}.shape = {np.shape(part)}"
+            )
+
+
+def _part(arrays: list[Any], y: Any, subset: str, share: float) -> list[Any]:
+    """What of each array is the subset's, whose labels must be all that there are."""
     if subset not in ("training", "validation"):
-        raise ValueError(f'Invalid subset name: {subset}; expected "training" or "validation".')
+        raise ValueError("Invalid subset name:", subset, '; expected "training" or "validation".')
+    at = int(len(arrays[0]) * share)
+    if y is not None and not np.array_equal(np.unique(y[:at]), np.unique(y[at:])):
+        raise ValueError(
+            "Training and validation subsets have different number of classes after the split. If "
+            "your numpy arrays are sorted by the label, you might want to shuffle them."
+        )
+    cut = slice(None, at) if subset == "validation" else slice(at, None)
+    # Weights stay whole, as Keras-Preprocessing has it: those of the first examples are taken.
+    return [*(None if part is None else part[cut] for part in arrays[:-1]), arrays[-1]]
 
 
 class NumpyArrayIterator(Iterator):
@@ -119,7 +159,7 @@ class NumpyArrayIterator(Iterator):
         self,
         x: Any,
         y: Any,
-        image_data_generator: Any,
+        image_data_generator: ImageDataGenerator,
         batch_size: int = 32,
         shuffle: bool = False,
         sample_weight: Any = None,
@@ -129,40 +169,41 @@ class NumpyArrayIterator(Iterator):
         save_prefix: str = "",
         save_format: str = "png",
         subset: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         more: list[Any] = []
-        if isinstance(x, (tuple, list)) and not np.isscalar(x[0]) and len(np.shape(x[0])) == 4:
+        if type(x) in (tuple, list):
             x, rest = x[0], x[1]
-            more = [np.asarray(part) for part in (rest if isinstance(rest, list) else [rest])]
-        arrays = [np.asarray(x, dtype=dtype or floatx()), *more]
-        arrays += [None if part is None else np.asarray(part) for part in (y, sample_weight)]
-        if any(part is not None and len(part) != len(arrays[0]) for part in arrays):
-            raise ValueError("`x` (images tensor) and `y` (labels) should have the same length.")
+            more = [np.asarray(part) for part in (rest if type(rest) is list else [rest])]
+        _check_lengths(x, more, y, sample_weight)
+        arrays = [x, *more, y, sample_weight]
         if subset is not None:
-            _check_subset(subset)
-            at = int(len(arrays[0]) * image_data_generator._validation_split)
-            cut = slice(None, at) if subset == "validation" else slice(at, None)
-            arrays = [None if part is None else part[cut] for part in arrays]
-        self.x, *self.x_misc, self.y, self.sample_weight = arrays
+            arrays = _part(arrays, y, subset, image_data_generator._validation_split)
+        self.x = np.asarray(arrays[0], dtype=dtype or floatx())
+        self.x_misc = [np.asarray(part) for part in arrays[1:-2]]
+        self.y, self.sample_weight = (
+            None if part is None else np.asarray(part) for part in arrays[-2:]
+        )
         if self.x.ndim != 4:
             raise ValueError(
                 "Input data in `NumpyArrayIterator` should have rank 4. You passed an array with "
-                f"shape {self.x.shape}"
+                "shape",
+                self.x.shape,
             )
         self.dtype = dtype or floatx()
         self.image_data_generator = image_data_generator
         self.data_format = data_format or image_data_format()
         self.save_to_dir, self.save_prefix = save_to_dir, save_prefix
         self.save_format = save_format
+        warn_of_channels("NumpyArrayIterator is set to use", self.x.shape, self.data_format)
         super().__init__(len(self.x), batch_size, shuffle, seed)
 
-    def _get_batches_of_transformed_samples(self, index_array: Any) -> Any:
+    def _get_batches_of_transformed_samples(self, index_array: np.ndarray) -> Any:
         batch = np.zeros((len(index_array), *self.x.shape[1:]), dtype=self.dtype)
         for i, j in enumerate(index_array):
             batch[i] = self.image_data_generator.changed(self.x[j].astype(self.dtype))
         if self.save_to_dir:
-            _write(self, batch, index_array)
+            write_pictures(self, batch, index_array, 10**4)
         found: Any = [batch, *(part[index_array] for part in self.x_misc)]
         found = found if self.x_misc else batch
         if self.y is None:
@@ -173,124 +214,9 @@ class NumpyArrayIterator(Iterator):
         return (*parts, self.sample_weight[index_array])
 
 
-def _write(iterator: Any, batch: Any, index_array: Any) -> None:
+def write_pictures(iterator: Any, batch: np.ndarray, index_array: np.ndarray, names: int) -> None:
+    """Writes a batch where the iterator says, a number below `names` ending each name."""
     for picture, index in zip(batch, index_array):
         image = array_to_img(picture, iterator.data_format, scale=True)
-        name = f"{iterator.save_prefix}_{index}_{np.random.randint(10**7)}.{iterator.save_format}"
+        name = f"{iterator.save_prefix}_{index}_{np.random.randint(names)}.{iterator.save_format}"
         image.save(os.path.join(iterator.save_to_dir, name))
-
-
-class DirectoryIterator(Iterator):
-    """Batches of pictures in folders, one for each class, changed at random by a generator.
-
-    Args:
-        directory: the folder of these folders.
-        image_data_generator: the ImageDataGenerator.
-        target_size: (height, width) of the pictures.
-        color_mode: "grayscale", "rgb" or "rgba".
-        classes: the folders; all if None.
-        class_mode: "categorical", "binary", "sparse" or "input"; None for no labels.
-        batch_size, shuffle, seed: as of Iterator.
-        data_format, save_to_dir, save_prefix, save_format, subset, dtype: as of NumpyArrayIterator.
-        follow_links: whether links to folders are followed.
-        interpolation: how pictures are resized.
-
-    Raises:
-        ValueError: a mode is unknown.
-    """
-
-    def __init__(
-        self,
-        directory: str,
-        image_data_generator: Any,
-        target_size: Any = (256, 256),
-        color_mode: str = "rgb",
-        classes: Any = None,
-        class_mode: str | None = "categorical",
-        batch_size: int = 32,
-        shuffle: bool = True,
-        seed: int | None = None,
-        data_format: str | None = None,
-        save_to_dir: str | None = None,
-        save_prefix: str = "",
-        save_format: str = "png",
-        follow_links: bool = False,
-        subset: str | None = None,
-        interpolation: str = "nearest",
-        dtype: Any = None,
-    ) -> None:
-        if class_mode not in ("categorical", "binary", "sparse", "input", None):
-            raise ValueError(f"Invalid class_mode: {class_mode}")
-        self.directory, self.class_mode = directory, class_mode
-        self.image_data_generator = image_data_generator
-        self.target_size = tuple(target_size)
-        self.color_mode, self.interpolation = color_mode, interpolation
-        self.data_format = data_format or image_data_format()
-        self.dtype = dtype or floatx()
-        self.save_to_dir, self.save_prefix = save_to_dir, save_prefix
-        self.save_format = save_format
-        if not classes:
-            folders = sorted(os.listdir(directory))
-            classes = [f for f in folders if os.path.isdir(os.path.join(directory, f))]
-        self.num_classes = len(classes)
-        self.class_indices = {name: number for number, name in enumerate(classes)}
-        self.filenames: list[str] = []
-        numbers: list[int] = []
-        if subset is not None:
-            _check_subset(subset)
-        split = image_data_generator._validation_split if subset else None
-        for name in classes:
-            files = sorted(_pictures(os.path.join(directory, name), follow_links))
-            if split is not None:
-                at = int(len(files) * split)
-                files = files[:at] if subset == "validation" else files[at:]
-            self.filenames += [os.path.relpath(file, directory) for file in files]
-            numbers += [self.class_indices[name]] * len(files)
-        self.classes = np.array(numbers, dtype="int32")
-        self.samples = len(self.filenames)
-        print(f"Found {self.samples} images belonging to {self.num_classes} classes.")
-        super().__init__(self.samples, batch_size, shuffle, seed)
-
-    @property
-    def filepaths(self) -> list[str]:
-        """The files."""
-        return [os.path.join(self.directory, name) for name in self.filenames]
-
-    @property
-    def image_shape(self) -> tuple[int, ...]:
-        """The shape of one picture."""
-        channels = {"rgba": 4, "rgb": 3, "grayscale": 1}[self.color_mode]
-        if self.data_format == "channels_last":
-            return (*self.target_size, channels)
-        return (channels, *self.target_size)
-
-    def _get_batches_of_transformed_samples(self, index_array: Any) -> Any:
-        batch = np.zeros((len(index_array), *self.image_shape), dtype=self.dtype)
-        for i, j in enumerate(index_array):
-            image = load_img(
-                os.path.join(self.directory, self.filenames[j]),
-                color_mode=self.color_mode,
-                target_size=self.target_size,
-                interpolation=self.interpolation,
-            )
-            picture = img_to_array(image, data_format=self.data_format)
-            batch[i] = self.image_data_generator.changed(picture)
-        if self.save_to_dir:
-            _write(self, batch, index_array)
-        if self.class_mode is None:
-            return batch
-        if self.class_mode == "input":
-            return batch, batch.copy()
-        labels = self.classes[index_array]
-        if self.class_mode == "categorical":
-            return batch, to_categorical(labels, self.num_classes, dtype=self.dtype)
-        return batch, labels.astype(self.dtype)
-
-
-def _pictures(folder: str, follow_links: bool) -> list[str]:
-    return [
-        os.path.join(root, file)
-        for root, _, files in os.walk(folder, followlinks=follow_links)
-        for file in files
-        if file.lower().endswith(_ENDINGS)
-    ]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Sequence as Sized
 from typing import Any
@@ -77,6 +78,44 @@ class TimeseriesGenerator(Sequence):
         )
         targets = np.array([self.targets[row] for row in rows])
         return (windows[:, ::-1, ...] if self.reverse else windows), targets
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments by name, the series and the targets as JSON.
+
+        `start_index` is where the first window ends, as in Keras.
+
+        Raises:
+            TypeError: the series or the targets cannot be written so.
+        """
+        return {
+            "data": _as_json("Data", self.data),
+            "targets": _as_json("Targets", self.targets),
+            **{
+                name: getattr(self, name)
+                for name in (
+                    "length sampling_rate stride start_index end_index shuffle reverse batch_size"
+                ).split()
+            },
+        }
+
+    def to_json(self, **kwargs: Any) -> str:
+        """The configuration as JSON; arguments as of json.dumps."""
+        config = {"class_name": type(self).__name__, "config": self.get_config()}
+        return json.dumps(config, **kwargs)
+
+
+def timeseries_generator_from_json(json_string: str) -> TimeseriesGenerator:
+    """The generator of what `to_json` gave."""
+    config = json.loads(json_string)["config"]
+    series = {name: json.loads(config.pop(name)) for name in ("data", "targets")}
+    return TimeseriesGenerator(**series, **config)
+
+
+def _as_json(name: str, values: Any) -> str:
+    try:
+        return json.dumps(values.tolist() if isinstance(values, np.ndarray) else values)
+    except TypeError as error:
+        raise TypeError(f"{name} not JSON Serializable:", values) from error
 
 
 def make_sampling_table(size: int, sampling_factor: float = 1e-5) -> Any:

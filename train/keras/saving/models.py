@@ -122,9 +122,10 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
 
     Raises:
         ValueError: the file holds no model.
+        OSError: there is neither such a file nor a SavedModel.
         ImportError: h5py is not installed.
     """
-    if isinstance(filepath, (str, os.PathLike)) and os.path.isdir(filepath):
+    if isinstance(filepath, (str, os.PathLike)) and not _is_hdf5(filepath):
         from ...estimator.keras_object_models import load
 
         return load(str(filepath), compile, custom_objects)
@@ -133,6 +134,10 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
         return _read(filepath, custom_objects, compile)
     with file_class(str(filepath), mode="r") as file:
         return _read(file, custom_objects, compile)
+
+
+def _is_hdf5(path: str | os.PathLike[str]) -> bool:
+    return os.path.isfile(path) and bool(hdf5.h5py_module().is_hdf5(path))
 
 
 def _read(file: Any, custom_objects: Any, compile: bool) -> Any:

@@ -57,13 +57,21 @@ def pad_sequences(
         value: what is filled in.
 
     Raises:
-        ValueError: something is no sequence, items' shapes differ, or `padding` or `truncating`
-            is neither of the two.
+        ValueError: something is no sequence, items' shapes differ, `padding` or `truncating`
+            is neither of the two, or text is filled into numbers.
     """
+    if not hasattr(sequences, "__len__"):
+        raise ValueError("`sequences` must be iterable.")
     if not all(hasattr(one, "__len__") for one in sequences):
         bad = next(one for one in sequences if not hasattr(one, "__len__"))
         raise ValueError(f"`sequences` must be a list of iterables. Found non-iterable: {bad}")
     width = max(map(len, sequences), default=0) if maxlen is None else maxlen
+    takes_text = np.dtype(dtype).kind in "OU"
+    if isinstance(value, str) and not takes_text:
+        raise ValueError(
+            f"`dtype` {dtype} is not compatible with `value`'s type: {type(value)}\n"
+            "You should set `dtype=object` for variable length strings."
+        )
     item = next((np.shape(one)[1:] for one in sequences if len(one)), ())
     rows = np.full((len(sequences), width, *item), value, dtype=dtype)
     for position, (row, one) in enumerate(zip(rows, sequences, strict=True)):

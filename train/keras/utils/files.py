@@ -131,18 +131,22 @@ class HDF5Matrix:
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            first, last, step = key.indices(len(self))
-            found = self.data[slice(first + self.start, last + self.start, step)]
+            first, last = (key.start or 0), (len(self) if key.stop is None else key.stop)
+            self._check_row(last - 1)
+            found = self.data[slice(first + self.start, last + self.start, key.step)]
         elif isinstance(key, (int, np.integer)):
-            if key + self.start >= self.end:
-                raise IndexError(f"row {key} of {len(self)}")
+            self._check_row(int(key))
             found = self.data[key + self.start]
         else:
             # HDF5 reads rows in order, each once.
-            rows = np.asarray(key)
-            unique, places = np.unique(rows, return_inverse=True)
+            unique, places = np.unique(list(key), return_inverse=True)
+            self._check_row(int(unique[-1]))
             found = self.data[(unique + self.start).tolist()][places]
         return found if self.normalizer is None else self.normalizer(found)
+
+    def _check_row(self, row: int) -> None:
+        if row + self.start >= self.end:
+            raise IndexError(f"row {row} of {len(self)}")
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..engine.sequential import Sequential
 from ..losses.objects import is_by
 from .arrays import to_categorical
 
@@ -18,20 +20,54 @@ class BaseWrapper:
 
     Args:
         build_fn: a function that makes a compiled model; or a class defines `__call__` as such.
-        **sk_params: arguments of it and of the model's `fit` and `predict`.
+        **sk_params: arguments of it and of the model's `fit`, `predict` and `evaluate`.
+
+    Raises:
+        ValueError: none of these has such an argument.
     """
+
+    # scikit-learn's class whose estimators do the same.
+    _mixin = ""
 
     def __init__(self, build_fn: Callable[..., Any] | None = None, **sk_params: Any) -> None:
         self.build_fn = build_fn
         self.sk_params = sk_params
         self.model: Any = None
+        self.check_params(sk_params)
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn since 1.6 asks of an estimator."""
+        from sklearn import base
+
+        return type(
+            "_Tagged", (getattr(base, self._mixin), base.BaseEstimator), {}
+        )().__sklearn_tags__()
+
+    def check_params(self, params: dict[str, Any]) -> None:
+        """Raises a ValueError for arguments that nothing takes."""
+        methods = (
+            Sequential.fit,
+            Sequential.predict,
+            Sequential.predict_classes,
+            Sequential.evaluate,
+        )
+        takers = [inspect.signature(f).parameters for f in (*methods, self._builder())]
+        for name in params:
+            if name != "nb_epoch" and not any(name in known for known in takers):
+                raise ValueError(f"{name} is not a legal parameter")
+
+    def _builder(self) -> Callable[..., Any]:
+        """What has the arguments of the function that makes a model."""
+        build: Any = self if self.build_fn is None else self.build_fn
+        return build if inspect.isroutine(build) else build.__call__
 
     def get_params(self, **params: Any) -> dict[str, Any]:
         """The arguments."""
-        return {**self.sk_params, "build_fn": self.build_fn}
+        return {**copy.deepcopy(self.sk_params), "build_fn": self.build_fn}
 
     def set_params(self, **params: Any) -> BaseWrapper:
-        """Sets arguments."""
+        """Sets arguments; ValueError for one that nothing takes."""
+        self.check_params({k: v for k, v in params.items() if k != "build_fn"})
         if "build_fn" in params:
             self.build_fn = params.pop("build_fn")
         self.sk_params.update(params)
@@ -64,6 +100,8 @@ def is_by_any(loss: Any, name: str) -> bool:
 
 class KerasClassifier(BaseWrapper):
     """A model that tells classes; arguments as of the base class."""
+
+    _mixin = "ClassifierMixin"
 
     def fit(self, x: Any, y: Any, **kwargs: Any) -> Any:
         """Makes a model and trains it; ValueError for labels of another shape."""
@@ -108,6 +146,8 @@ class KerasClassifier(BaseWrapper):
 
 class KerasRegressor(BaseWrapper):
     """A model that tells numbers; arguments as of the base class."""
+
+    _mixin = "RegressorMixin"
 
     def predict(self, x: Any, **kwargs: Any) -> Any:
         """The numbers of examples."""

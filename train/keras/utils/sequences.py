@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import operator
 import queue
+import random
 import threading
 import weakref
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
-
-import numpy as np
 
 
 class Sequence:
@@ -31,22 +32,10 @@ class Sequence:
         return (self[i] for i in range(len(self)))
 
 
-def _endless(sequence: Sequence, shuffle: bool) -> Iterator[Any]:
-    """All batches, again and again, in another order each time if they are shuffled."""
+def _in_turn(sequence: Sequence) -> Iterator[Any]:
+    """All batches, again and again, in their order; `on_epoch_end` is not called."""
     while True:
-        order = np.arange(len(sequence))
-        if shuffle:
-            np.random.shuffle(order)
-        for number in order.tolist():
-            yield sequence[number]
-        sequence.on_epoch_end()
-
-
-class _Failed:
-    """An exception of the thread, to be raised where batches are taken."""
-
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
+        yield from (sequence[number] for number in range(len(sequence)))
 
 
 # What gets batches ready now.
@@ -54,12 +43,16 @@ _running: weakref.WeakSet[SequenceEnqueuer] = weakref.WeakSet()
 
 
 class SequenceEnqueuer:
-    """Gets batches ready in a thread, in their order.
+    """Gets batches ready in threads, in their order.
+
+    Behind each pass over a `Sequence` its `on_epoch_end` is called: when the next batch is asked
+    for, so that nothing which it changes depends on how far ahead batches are got ready.
 
     Args:
         sequence: a `Sequence` or a generator.
         use_multiprocessing: accepted; threads are used.
-        shuffle: whether the batches of a `Sequence` come in another order in each epoch.
+        shuffle: whether the batches of a `Sequence` come in another order in each epoch, by
+            Python's `random`.
         random_seed: accepted, of no effect.
     """
 
@@ -71,9 +64,10 @@ class SequenceEnqueuer:
         random_seed: int | None = None,
     ) -> None:
         del use_multiprocessing, random_seed
-        self.sequence = sequence
-        self._source = _endless(sequence, shuffle) if isinstance(sequence, Sequence) else sequence
-        self.queue: Any = None
+        self.sequence, self.shuffle = sequence, shuffle
+        self.workers = 0
+        # What gives a batch, or raises what went wrong with it; None behind the last one.
+        self.queue: queue.Queue[Callable[[], Any] | None]
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -82,24 +76,44 @@ class SequenceEnqueuer:
         return self._thread is not None and not self._stop.is_set()
 
     def start(self, workers: int = 1, max_queue_size: int = 10) -> None:
-        """Begins to get batches ready, so many at most; one thread keeps their order."""
-        del workers
+        """Begins to get batches ready, so many at most: a generator's in one thread."""
         _running.add(self)
+        self.workers = workers
         self.queue = queue.Queue(max_queue_size)
         self._stop.clear()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
+        fill = self._fill_by_number if isinstance(self.sequence, Sequence) else self._fill_in_turn
         try:
-            for batch in self._source:
-                if not self._put(batch):
-                    return
-            self._put(_Failed(StopIteration()))
+            fill()
         except Exception as error:  # noqa: BLE001  raised where batches are taken
-            self._put(_Failed(error))
+            self._put(partial(_fail, error))
 
-    def _put(self, item: Any) -> bool:
+    def _fill_in_turn(self) -> None:
+        for batch in self.sequence:
+            if not self._put(partial(_given, batch)):
+                return
+        self._put(None)
+
+    def _fill_by_number(self) -> None:
+        from multiprocessing.pool import ThreadPool
+
+        order = list(range(len(self.sequence)))
+        with ThreadPool(max(self.workers, 1)) as pool:
+            while True:
+                if self.shuffle:
+                    random.shuffle(order)
+                for number in order:
+                    batch = pool.apply_async(operator.getitem, (self.sequence, number))
+                    if not self._put(batch.get):
+                        return
+                if not self._are_all_taken():
+                    return
+                self.sequence.on_epoch_end()
+
+    def _put(self, item: Callable[[], Any] | None) -> bool:
         while not self._stop.is_set():
             try:
                 self.queue.put(item, timeout=0.1)
@@ -108,16 +122,28 @@ class SequenceEnqueuer:
             return True
         return False
 
+    def _are_all_taken(self) -> bool:
+        """Waits until one more batch is asked for than there are; false if there is an end."""
+        with self.queue.all_tasks_done:
+            while self.queue.unfinished_tasks and not self._stop.is_set():
+                self.queue.all_tasks_done.wait(0.1)
+        return not self._stop.is_set()
+
     def get(self) -> Iterator[Any]:
-        """The batches."""
+        """The batches; those that are None are left out."""
         while self.is_running():
-            found = self.queue.get()
-            if isinstance(found, _Failed):
+            item = self.queue.get()
+            if item is None:
                 self.stop()
-                if isinstance(found.error, StopIteration):
-                    return
-                raise found.error
-            yield found
+                return
+            try:
+                batch = item()
+            except BaseException:
+                self.stop()
+                raise
+            if batch is not None:
+                yield batch
+            self.queue.task_done()
 
     def stop(self, timeout: float | None = None) -> None:
         """Ends the thread."""
@@ -166,13 +192,24 @@ def terminate_keras_multiprocessing_pools(
     return left
 
 
+def _given(batch: Any) -> Any:
+    return batch
+
+
+def _fail(error: BaseException) -> None:
+    raise error
+
+
 def enqueued(source: Any, workers: Any, shuffle: bool) -> Iterator[Any]:
-    """The batches of a `Sequence` or a generator, got ready by a thread if there are workers."""
+    """The batches of a `Sequence` or a generator, got ready by threads if there are workers.
+
+    Without workers a `Sequence` is neither shuffled nor told of the end of an epoch.
+    """
     if workers.number > 0:
         enqueuer = SequenceEnqueuer(source, workers.use_processes, shuffle)
         enqueuer.start(workers.number, workers.queue_size)
         return _closing(enqueuer)
-    return _endless(source, shuffle) if isinstance(source, Sequence) else iter(source)
+    return _in_turn(source) if isinstance(source, Sequence) else iter(source)
 
 
 def _closing(enqueuer: SequenceEnqueuer) -> Iterator[Any]:
