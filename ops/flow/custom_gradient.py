@@ -138,7 +138,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @custom_gradient
     def inner(*args: Any) -> Any:
-        def grad(dresult: object, variables: Any = None) -> Any:
+        def grad(dresult: Any, variables: Any = None) -> Any:
             from .gradient_tape import GradientTape
 
             wanted = [*args, *(variables or [])]

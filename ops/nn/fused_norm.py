@@ -354,8 +354,9 @@ def _second(version: int) -> Callable[..., Any]:
     def gradient(op: Operation, *grads: Any) -> tuple[Any, ...]:
         # The inputs may depend on each other: only what was made here counts.
         sources = [tf.identity(x) for x in op.inputs[:3]]
-        facts = (op.get_attr(name) for name in ("epsilon", "data_format", "is_training"))
-        made = composed_gradient(*sources, *op.inputs[3:5], *facts)
+        facts = [op.get_attr(name) for name in ("epsilon", "data_format", "is_training")]
+        given: list[Any] = [*sources, *op.inputs[3:5], *facts]
+        made = composed_gradient(*given)
         results = tf.gradients(list(made), sources, list(grads[:3]))
         return *results, None, None, *([None] if version == 2 else [])
 
