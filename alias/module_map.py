@@ -496,11 +496,11 @@ _INTERNALS = {
     "composites": "framework.composite_tensor_utils",
     "subscribe": "framework.subscribe",
     "wrapping": "eager.wrap_function eager.lift_to_graph",
+    "ordering": "framework.auto_control_deps",
     "dispatching": "util.dispatch",
     "framework": (
         "util.object_identity framework.composite_tensor framework.kernels framework.registry "
-        "framework.c_api_util framework.auto_control_deps "
-        "platform.self_check platform.build_info user_ops.user_ops"
+        "framework.c_api_util platform.self_check platform.build_info user_ops.user_ops"
     ),
     "products": (
         "debug debug.wrappers.local_cli_wrapper debug.wrappers.hooks debug.wrappers.grpc_wrapper "

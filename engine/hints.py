@@ -35,6 +35,10 @@ HINTS: tuple[tuple[str, str], ...] = (
         "a reshape keeps the number of elements; one size may be -1, for what remains",
     ),
     (
+        r"Second-order gradient for while loops not supported",
+        "loops that are built after tf.enable_control_flow_v2() have gradients of any order",
+    ),
+    (
         r"Number of ways to split",
         "tf.split takes the sizes of the parts, too, as a list; tf.unstack takes single elements",
     ),

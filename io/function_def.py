@@ -13,7 +13,7 @@ from typing import Any
 from ..engine import errors
 from ..engine.graph import registry, trust
 from ..engine.graph.graph import Graph
-from ..engine.graph.operation import Operation
+from ..engine.graph.operation import Frame, Operation
 from ..engine.graph.tensor import Tensor
 from ..engine.session.function_inlining import Body, Inliner
 from ..engine.trampoline import Steps
@@ -35,15 +35,17 @@ class Function:
         functions: Mapping[str, Any],
         grad_func_name: str | None = None,
         python_grad_func: Callable[..., Any] | None = None,
+        frames: Mapping[str, Frame] | None = None,
     ) -> None:
         """definition: the FunctionDef; functions: the library that the function may call.
 
         The gradient is another function of the library, a Python function, or what follows from
-        the body.
+        the body.  `frames` tells where the program made the nodes, by their names.
         """
         self.definition = definition
         self.grad_func_name = grad_func_name
         self.python_grad_func = python_grad_func
+        self.frames = {} if frames is None else frames
         self._functions = functions
         self._op_definition: registry.OpDef | None = None
         self._bodies: dict[Any, Any] = {}
@@ -78,7 +80,11 @@ class Function:
 
         `attrs` are the AttrValues that a call gives to the attributes of the signature.
         """
-        return self._made("", attrs, _body)
+
+        def make(*given: Any) -> Body:
+            return _body(*given)._replace(frames=self.frames)
+
+        return self._made("", attrs, make)
 
     def gradient_body(self, attrs: Mapping[str, Any]) -> Body:
         """The body of the gradient: its parameters are the function's and its results' gradients.

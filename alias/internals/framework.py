@@ -292,20 +292,6 @@ class Registry:
         return self._registry[name]
 
 
-class AutomaticControlDependencies:
-    """Within it, TensorFlow 2 would order effects by itself; functions of graphs state theirs."""
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        return None
-
-    def mark_as_return(self, tensor: Any) -> Any:
-        """The tensor."""
-        return tensor
-
-
 def my_fact() -> Any:
     """The op of TensorFlow's guide for adding ops.
 

@@ -72,6 +72,8 @@ class Graph:
         self._graph_device_function_stack = ScopeStack()
         self._graph_colocation_stack = ScopeStack()
         self._graph_control_dependencies_stack: list[ControlDependencies] = []
+        # Of each stretch of operations of init_scope: the id before the first, and the last one's.
+        self._lifted: list[tuple[int, int]] = []
         self._default_original_op: Operation | None = None
         self._control_flow_context: Any = None
         self._attr_scope_map: dict[str, Any] = {}
@@ -83,8 +85,7 @@ class Graph:
         self._seed_used = False
         self._finalized = False
         self._functions: OrderedDict[str, Any] = OrderedDict()
-        # Whether some operation is to be replaced before a run
-        # (engine/session/function_inlining.py).
+        # Whether some operation is to be replaced before a run (session/function_inlining.py).
         self._has_calls = False
         self._building_function = False
         self._container = ""
@@ -193,10 +194,9 @@ class Graph:
         if definition is None and op_type in self._functions:
             definition = self._functions[op_type].op_definition
         if definition is None:
-            raise errors.not_found(
-                f"Op type not registered '{op_type}' in binary running on localhost. Make sure "
-                "the Op and Kernel are registered in the binary running in this process."
-            )
+            text = f"Op type not registered '{op_type}' in binary running on localhost. Make sure "
+            what = "the Op and Kernel are registered in the binary running in this process."
+            raise errors.not_found(text + what)
         plain = {key: plain_attr(value) for key, value in (attrs or {}).items()}
         return self._create(definition, name, inputs, plain, input_types, compute_device)
 

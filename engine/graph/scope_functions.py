@@ -231,12 +231,14 @@ def init_scope() -> Iterator[None]:
         graph.name_scope(scope + "/" if scope else scope),
         graph.control_dependencies(None),
     ):
-        old = graph._device_function_stack
+        old, first = graph._device_function_stack, graph._last_id
         graph._device_function_stack = devices
         try:
             yield
         finally:
             graph._device_function_stack = old
+            if first != graph._last_id:
+                graph._lifted.append((first, graph._last_id))
 
 
 @export("op_scope")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from .. import errors, stopping, trampoline
 from ..graph import trust
 from ..graph.graph import Graph
-from ..graph.operation import Operation
+from ..graph.operation import Frame, Operation
 from ..graph.scope_functions import control_dependencies
 from ..graph.tensor import Tensor
 from ..trampoline import Steps
@@ -50,6 +50,8 @@ class Body(NamedTuple):
     results: list[Tensor]
     # What must run whether or not a result needs it.
     effects: list[Operation]
+    # Where the program made the operations, by their names; of others it is where the call is.
+    frames: Mapping[str, Frame] = {}
 
 
 class Inlined(NamedTuple):
@@ -134,6 +136,8 @@ class Inliner:
         # What new nodes without inputs wait for, to be of the frame or branch of the call.
         self._anchor: list[Operation] = []
         self._caller: Operation | None = None
+        # Where the operations of the body were made that is being copied.
+        self._frames: Mapping[str, Frame] = {}
         # What the callers are permitted if they are from outside: their functions' nodes are, too.
         self._permitted: trust.Permissions | None = None
         # What loops keep for others besides their lists (ops/flow/function_loops.py): by the list
@@ -226,7 +230,7 @@ class Inliner:
         copy._device = op._device
         copy._explicit_elements, copy._raw_elements = op._explicit_elements, op._raw_elements
         copy._stands_for = self._caller or op
-        copy._frame = copy._stands_for._frame
+        copy._frame = self._frames.get(op.name, copy._stands_for._frame)
         for mine, theirs in zip(copy.outputs, op.outputs):
             if theirs.shape.is_compatible_with(mine.shape):
                 mine.set_shape(theirs.shape)
@@ -234,13 +238,14 @@ class Inliner:
 
     def _expanded(self, op: Operation, inputs: list[Tensor], waits: list[Operation]) -> Steps:
         """What an operation's definition puts in its place."""
-        before = self._caller, self._prefix, self._loose, self._permitted
+        before = self._caller, self._prefix, self._loose, self._permitted, self._anchor
         self._caller = self._caller or op
         self._permitted = trust.both(self._permitted, trust.permitted_to(op))
         self._prefix = f"{self.unique(op.name)}/"
         self._loose = []
         try:
             with control_dependencies(waits):
+                self._anchor = self._anchor_at(inputs)
                 made = op.definition.expand(self, op, inputs)  # type: ignore[misc]
                 outputs, effects = (yield made) if isinstance(made, Generator) else made
                 return self._standing(outputs, effects)
@@ -253,7 +258,13 @@ class Inliner:
             self._failures[result[1]] = error
             return result
         finally:
-            self._caller, self._prefix, self._loose, self._permitted = before
+            self._caller, self._prefix, self._loose, self._permitted, self._anchor = before
+
+    def _anchor_at(self, inputs: Sequence[Tensor]) -> list[Operation]:
+        """What new nodes without inputs wait for, to be where the first of these inputs is."""
+        if not inputs or not self.has_flow:
+            return self._anchor
+        return [self.node("Identity", inputs[:1], "anchor").op]
 
     def _standing(
         self, outputs: list[Tensor], effects: list[Operation]
@@ -318,15 +329,15 @@ class Inliner:
             )
         tensors = dict(zip(body.parameters, inputs))
         after = {p.op: tensor.op for p, tensor in zip(body.parameters, inputs)}
-        before = self._prefix, self._anchor
+        before = self._prefix, self._anchor, self._frames
+        self._frames = body.frames
         self._within.append(name)
         self._prefix += label
-        if inputs and self.has_flow:
-            self._anchor = [self.node("Identity", inputs[:1], "anchor").op]
+        self._anchor = self._anchor_at(inputs)
         try:
             yield self._copying(body.operations, tensors, after)
         finally:
-            self._prefix, self._anchor = before
+            self._prefix, self._anchor, self._frames = before
             self._within.pop()
         within = _conditional(body.operations)
         self._loose += [after[effect] for effect in body.effects if effect in within]
@@ -343,7 +354,11 @@ class Inliner:
     def node(self, op_type: str, inputs: Sequence[Tensor], name: str, **attrs: Any) -> Any:
         """A new node: its output, the list of its outputs, or the operation if there are none."""
         self._note()
-        op = self.target.create_op(op_type, list(inputs), name=f"{self.unique(name)}/", attrs=attrs)
+        alone = not inputs and not self.target._current_control_dependencies()
+        with control_dependencies(self._anchor if alone else []):
+            op = self.target.create_op(
+                op_type, list(inputs), name=f"{self.unique(name)}/", attrs=attrs
+            )
         op._stands_for = self._caller
         if self._caller is not None:
             op._frame = self._caller._frame

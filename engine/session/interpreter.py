@@ -245,9 +245,13 @@ def located(error: BaseException, op: Operation) -> BaseException:
         if isinstance(error, MemoryError) or str(error).startswith(_BEYOND_ADDRESSES):
             kind = errors.ResourceExhaustedError
             text = f"OOM when allocating what operation '{op.name}' makes: {error}"
-    op = op._stands_for or op
+    # (Within a function: where in it, and what calls it.)
     filename, line, _ = op._frame
-    return kind(None, op, f"{text}\n\t [[node {op.name} (defined at {filename}:{line}) ]]")  # type: ignore[call-arg]
+    where = f"{text}\n\t [[node {op.name} (defined at {filename}:{line}) ]]"
+    caller = op._stands_for
+    if caller is not None and caller.name != op.name:
+        where += f"\n\t [[{caller.name}]]"
+    return kind(None, caller or op, where)  # type: ignore[call-arg]
 
 
 class Program:

@@ -94,7 +94,14 @@ def cond(
             from .v2.branches import cond_v2
 
             return cond_v2(pred, true_fn, false_fn, name or "cond")
-        return _cond(pred, true_fn, false_fn, strict, name)
+        from .effects import in_order
+
+        def build(given: list[Any], wrap: Any) -> Any:
+            chosen = given[0] if given else pred
+            return _cond(chosen, wrap(true_fn), wrap(false_fn), strict, name)
+
+        # (A Python bool is refused as one.)
+        return in_order([] if isinstance(pred, bool) else [pred], build)
     except Exception as error:
         shorten(error)
         raise

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
-from ...engine.gradients.autodiff import gradients, is_trainable
+from ...engine.gradients.autodiff import is_trainable
 from ...engine.gradients.autodiff_registry import CustomGradient, RegisterGradient
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.defaults import get_default_graph
@@ -138,13 +138,17 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @custom_gradient
     def inner(*args: Any) -> Any:
-        def grad(dresult: object, variables: Any = None) -> Any:
-            with control_dependencies([dresult]):
-                # The dependency keeps this copy from being computed, or merged with the first, in
-                # the forward pass.
-                again = f(*args)
+        def grad(dresult: Any, variables: Any = None) -> Any:
+            from .gradient_tape import GradientTape
+
             wanted = [*args, *(variables or [])]
-            found = gradients(again, wanted, grad_ys=[dresult])
+            # Arguments may depend on each other, and on variables that `f` reads, too: only what
+            # is made here counts.  The dependency keeps this copy from being computed, or merged
+            # with the first, in the forward pass.
+            with GradientTape() as tape, control_dependencies([dresult]):
+                tape.watch(wanted)
+                again = f(*args)
+            found = tape.gradient(again, wanted, output_gradients=[dresult])
             first = found[: len(args)]
             return first if variables is None else (first, found[len(args) :])
 

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ...engine.graph.defaults import get_default_graph
 from ...engine.graph.operation import Operation
 from ...engine.graph.scope_functions import control_dependencies
 from ...engine.graph.tensor import Tensor
-from ...engine.types import dtypes
+from ...engine.types import dtypes, nest
 from ..public import tf
+
+# What gives, for a function that builds a part of something, one that builds it in order.
+Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 # Stateful, but in nobody's way: they make handles and draw numbers.
 _UNORDERED = ("VarHandleOp", "Placeholder", "MutexV2")
@@ -66,8 +69,12 @@ class Effects:
                 break
             made.append(op)
         self._seen = self._newest()
+        # What makes variables is done once, before the function runs.
+        lifted = [pair for pair in self.graph._lifted if made and pair[1] >= made[-1]._id]
         for op in reversed(made):
-            if op._control_flow_context is self._context and op.type not in _PASSED:
+            if op._control_flow_context is not self._context or op.type in _PASSED:
+                continue
+            if not any(first < op._id <= last for first, last in lifted):
                 self._place(op)
         return list(self._pending)
 
@@ -130,3 +137,62 @@ def behind(effects: Sequence[Operation], tensors: Sequence[Any]) -> list[Any]:
         return list(tensors)
     with control_dependencies(effects):
         return [tf.identity(x) if isinstance(x, Tensor) else x for x in tensors]
+
+
+def in_order(given: Any, build: Callable[[Any, Wrap], Any]) -> Any:
+    """Builds a branch or a loop of nodes, with its effects in the order of those around it.
+
+    Args:
+        given: what it takes, in any structure: there once what was changed before is.
+        build: is called with that and with what wraps each function that builds a part: it is over
+            once its effects are.
+
+    Returns:
+        What `build` does.
+    """
+    effects = current()
+    if effects is None:
+        return build(given, lambda function: function)
+    touched: list[bool] = []
+
+    def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+        def built(*args: Any) -> Any:
+            with ordered() as inner:
+                found = function(*args)
+                done = inner.settle()
+            touched.append(inner.touches_anything)
+            return _all_behind(done, found)
+
+        return built
+
+    result = build(_all_behind(effects.settle(), given), wrap)
+    ends = [end for end in map(_end_of, _leaves(result)) if end is not None]
+    effects.pass_over(ends[0] if ends and any(touched) else None)
+    return result
+
+
+def _leaves(structure: Any) -> list[Any]:
+    return list(nest.flatten(structure, expand_composites=True))
+
+
+def _end_of(value: Any) -> Operation | None:
+    """The operation that gives a result of a branch or loop."""
+    flow = getattr(value, "flow", value)
+    return flow.op if isinstance(flow, Tensor) else flow if isinstance(flow, Operation) else None
+
+
+def _all_behind(effects: Sequence[Operation], structure: Any) -> Any:
+    """A structure of what becomes tensors, or of operations, once some effects are over."""
+    if not effects:
+        return structure
+
+    def late(value: Any) -> Any:
+        if value is None:
+            return None
+        if isinstance(value, Operation):
+            return tf.group(value)
+        # (A TensorArray has one of its own.)
+        return value.identity() if hasattr(value, "identity") else tf.identity(value)
+
+    with control_dependencies(effects):
+        return nest.map_structure(late, structure, expand_composites=True)

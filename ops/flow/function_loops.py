@@ -120,6 +120,7 @@ def while_(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
         [*body.parameters, *(pop.outputs[1] for pop in taken.values())],
         [*results, *(pushed[n] for n, _ in wanted)],
         body.effects,
+        body.frames,
     )
 
     def turn(values: list[Tensor], constants: Sequence[Tensor]) -> Steps:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...engine.graph import registry
 from ...engine.graph.graph import get_default_graph
 from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.hints import hinted
 from ..public import tf
 from . import util
 from .nodes import enter, exit, merge, switch, switch_ref_or_tensor
@@ -90,7 +91,7 @@ def _exit_gradient(op: Operation, grad: Tensor) -> Any:
         return None
     # The loop is a gradient loop itself, whose histories are popped already.
     if op._get_control_flow_context().grad_state is not None:
-        raise TypeError("Second-order gradient for while loops not supported.")
+        raise hinted(TypeError, "Second-order gradient for while loops not supported.")
     if isinstance(grad, Tensor):
         context.AddName(grad.name)
     elif isinstance(grad, (IndexedSlices, SparseTensor)):

@@ -141,9 +141,11 @@ class GradientTape:
 
     def _recorded(self) -> set[Operation]:
         """The ops through which gradients flow."""
-        roots = {**dict.fromkeys(self._accessible(), 0), **self._watched}
+        accessible = self._accessible()
+        roots = {**dict.fromkeys(accessible, 0), **self._watched}
         # What a reference variable is read by was made with the variable.
-        found = {x.op for x in roots if x.op.inputs and x.op.inputs[0] in roots}
+        variables = {id(v): v for v in (*self._variables, *accessible.values())}.values()
+        found = {read.op for v in variables for read in _roots(v)[1:]}
         queue = [op for x, since in roots.items() for op in x.consumers() if since < op._id]
         while queue:
             op = queue.pop()

@@ -71,6 +71,30 @@ def while_loop(
             *(cond, body, loop_vars, shape_invariants, parallel_iterations, maximum_iterations),
             *(name, return_same_structure),
         )
+    from .effects import in_order
+
+    return in_order(
+        loop_vars,
+        lambda given, wrap: _while_loop(
+            *(wrap(cond), wrap(body), given, shape_invariants, parallel_iterations, back_prop),
+            *(swap_memory, name, maximum_iterations, return_same_structure),
+        ),
+    )
+
+
+def _while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Sequence[Any],
+    shape_invariants: Any,
+    parallel_iterations: int,
+    back_prop: bool,
+    swap_memory: bool,
+    name: str | None,
+    maximum_iterations: TensorLike | None,
+    return_same_structure: bool,
+) -> Any:
+    """A loop of TensorFlow 1's nodes; the arguments are those of `while_loop`."""
     with name_scope(name, "while", loop_vars):
         if not loop_vars:
             raise ValueError("No loop variables provided")

@@ -352,11 +352,12 @@ def composed_gradient(
 
 def _second(version: int) -> Callable[..., Any]:
     def gradient(op: Operation, *grads: Any) -> tuple[Any, ...]:
-        sources = list(op.inputs[:3])
-        facts = (op.get_attr(name) for name in ("epsilon", "data_format", "is_training"))
-        made = composed_gradient(*op.inputs[:5], *facts)
         # The inputs may depend on each other: only what was made here counts.
-        results = tf.gradients(list(made), sources, list(grads[:3]), stop_gradients=sources)
+        sources = [tf.identity(x) for x in op.inputs[:3]]
+        facts = [op.get_attr(name) for name in ("epsilon", "data_format", "is_training")]
+        given: list[Any] = [*sources, *op.inputs[3:5], *facts]
+        made = composed_gradient(*given)
+        results = tf.gradients(list(made), sources, list(grads[:3]))
         return *results, None, None, *([None] if version == 2 else [])
 
     return gradient

@@ -92,6 +92,8 @@ ADVICE = {
     "tf.cond(tf.constant(True), lambda: 1.0, lambda: [1.0, 2.0])": ("same structure",),
     "tf.train.Saver().restore(tf.Session(), None)": ("tf.train.latest_checkpoint",),
     "with tf.Graph().as_default(): tf.train.Saver()": ("make the Saver after",),
+    "y = tf.while_loop(lambda a: a[0] < 9.0, lambda a: a * x, [x]); "
+    "tf.gradients(tf.gradients(y, x), x)": ("tf.enable_control_flow_v2()",),
     "s.run(v.initializer); "
     "tf.train.Saver({'missing': v}).restore(s, tf.train.Saver().save(s, path))": (
         *("tf.train.list_variables",),

@@ -14,10 +14,8 @@ import numpy as np
 
 from ....engine.graph.constants import constant_value
 from ....engine.graph.convert import convert_to_tensor
-from ....engine.graph.scope_functions import control_dependencies
 from ....engine.graph.tensor import Tensor
 from ...public import tf
-from ..effects import behind, current, ordered
 from ..function_graph import FuncGraph
 from .jumps import RESULT
 from .state import Structure, Undefined, is_dataset, is_tensor, none_again
@@ -70,7 +68,6 @@ def if_stmt(
     # With a function's result goes whether it has one.
     more = ("_has_result",) if RESULT in names else ()
     structure = Structure((*names, *more), "TRUE branch", "FALSE branch")
-    effects = current()
 
     def state_of(run: Callable[[], Any], kind: str) -> Values:
         found = run()
@@ -86,26 +83,10 @@ def if_stmt(
         return (*values, *(True for _ in more))
 
     def branch(run: Callable[[], Any], kind: str) -> Callable[[], list[Any]]:
-        def build() -> list[Any]:
-            if effects is None:
-                return structure.tensors(state_of(run, kind)) or [tf.no_op()]
-            with ordered() as inner:
-                found = structure.tensors(state_of(run, kind))
-                done = inner.settle()
-            touched.append(inner.touches_anything)
-            with control_dependencies(done):
-                return [*behind(done, found), tf.constant(True)]
+        return lambda: structure.tensors(state_of(run, kind)) or [tf.no_op()]
 
-        return build
-
-    touched: list[bool] = []
-    if effects is not None:
-        (cond,) = behind(effects.settle(), [convert_to_tensor(cond)])
-    branches = (branch(body, "if"), branch(orelse, "else"))
     # (Functions of which each gives one tensor or more; a list of one is the tensor itself.)
-    found = tf.cond(cond, *branches, strict=True)
-    if effects is not None:
-        effects.pass_over(found[-1].op if any(touched) else None)
+    found = tf.cond(cond, branch(body, "if"), branch(orelse, "else"), strict=True)
     tensors = [x for x in found if not hasattr(x, "node_def")]
     values = none_again(structure.packed(tensors))[: structure.count - len(more)]
     first = returned[0]
@@ -348,36 +329,15 @@ class Loop:
     ) -> Values:
         """A loop of the graph whose functions take the turn's number and variables."""
         first = self.begin()
-        effects = current()
         start = tf.constant(0) if start is None else start
-        if effects is not None:
-            start, *first = behind(effects.settle(), [start, *first])
-        touched: list[bool] = []
 
         def test(turn: Any, *tensors: Any) -> Any:
-            if effects is None:
-                return tf.cast(goes_on(turn, *self.write(tensors)), tf.bool)
-            with ordered() as inner:
-                found = tf.cast(goes_on(turn, *self.write(tensors)), tf.bool)
-                done = inner.settle()
-            touched.append(inner.touches_anything)
-            return behind(done, [found])[0]
+            return tf.cast(goes_on(turn, *self.write(tensors)), tf.bool)
 
-        def turned(number: Any, tensors: Sequence[Any]) -> list[Any]:
+        def turn(number: Any, *tensors: Any) -> list[Any]:
             found = self.after(body(number, *self.write(tensors)))
             return [advance(number), *found]
 
-        def turn(number: Any, *tensors: Any) -> list[Any]:
-            if effects is None:
-                return turned(number, tensors)
-            with ordered() as inner:
-                found = turned(number, tensors)
-                done = inner.settle()
-            touched.append(inner.touches_anything)
-            return behind(done, found)
-
         options = {"return_same_structure": True, **(opts or {})}
         found = tf.while_loop(test, turn, [start, *first], **options)
-        if effects is not None:
-            effects.pass_over(found[0].op if any(touched) else None)
         return self.write(found[1:])

@@ -163,7 +163,7 @@ class LoopGradient(GradientGraph):
                 number = self._index(body.outputs, consumer.outputs[0])
                 if number is not None and consumer.inputs[0] is body.inputs[number]:
                     return number
-        with self.op.graph.as_default(), _without_controls():
+        with beside(self.op):
             name = f"{tensor.name}/accumulator".replace(":", "_")
             empty = empty_tensor_list(tensor.shape, tensor.dtype.base_dtype, self.limit, name)
         with body.as_default():
@@ -175,12 +175,11 @@ class LoopGradient(GradientGraph):
 
 
 @contextmanager
-def _without_controls() -> Iterator[None]:
-    """Nothing is waited for; the branch or loop of TensorFlow 1 around stays."""
-    graph = get_default_graph()
-    context = graph._get_control_flow_context()
-    with graph.control_dependencies(None):
-        graph._set_control_flow_context(context)
+def beside(op: Operation) -> Iterator[None]:
+    """New nodes wait for nothing, and are of the branch or loop of TensorFlow 1 that `op` is of."""
+    graph = op.graph
+    with graph.as_default(), graph.control_dependencies(None):
+        graph._set_control_flow_context(op._get_control_flow_context())
         yield
 
 

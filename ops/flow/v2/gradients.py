@@ -20,6 +20,7 @@ from .gradient_graphs import (
     BranchGradient,
     CallGradient,
     LoopGradient,
+    beside,
     gradients_of,
     kept_on_failure,
     rewritten,
@@ -213,7 +214,7 @@ class _Forward:
 
     def _add_counter(self, op: Operation) -> int:
         """Has a loop that was stated otherwise count its turns, in a further variable."""
-        with op.graph.as_default(), tf.control_dependencies(None):
+        with beside(op):
             start = tf.constant(0, dtypes.int32, name="loop_counter")
         with self.body.as_default():
             self.body.outputs.append(self.body.capture(start) + 1)

@@ -99,7 +99,8 @@ def as_function(graph: BodyGraph) -> Any:
         graph.name,
         graph.control_outputs,
     )
-    graph.outer_graph._add_function(Function(definition, graph._functions))
+    frames = {op.name: op._frame for op in graph.get_operations()}
+    graph.outer_graph._add_function(Function(definition, graph._functions, frames=frames))
     return protos.NameAttrList(name=graph.name)
 
 
@@ -140,6 +141,9 @@ def body_of(op: Operation, called: Any, inputs: Sequence[Tensor]) -> BodyGraph:
         with trust.importing(None):
             known = {name: tensor for name, tensor in given.items() if name in used}
             import_graph_def(message, input_map=known, name="")
+    frames = getattr(function, "frames", {})
+    for each in graph.get_operations():
+        each._frame = frames.get(each.name, each._frame)
     graph.control_outputs = [
         graph.get_operation_by_name(name) for name in definition.control_ret.values()
     ]

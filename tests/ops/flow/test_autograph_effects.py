@@ -141,3 +141,52 @@ def test_lists_of_tensors() -> None:
 
     made = tf.autograph.to_graph(squares, experimental_optional_features=Feature.LISTS)
     assert _values(made(tf.constant(4)))[0].tolist() == [0, 1, 4, 9]
+
+
+def test_assertions_and_conditionals_of_functions_need_no_dependencies() -> None:
+    """Of tf.cond and tf.while_loop themselves, too; what is behind waits for them."""
+    v = tf.get_variable("v", initializer=0.0, use_resource=True)
+
+    @tf.function
+    def checked(x: Any) -> Any:
+        tf.debugging.assert_less(x, 5.0, message="too big")
+        for _ in tf.range(2):
+            tf.Assert(x > 0.0, ["not positive"])
+        return x
+
+    @tf.function
+    def changed(x: Any) -> Any:
+        tf.cond(x > 0.0, lambda: (v.assign_add(1.0), x)[1], lambda: x)
+        tf.while_loop(lambda i: i < 2, lambda i: (v.assign(v * 3.0), i + 1)[1], [0])
+        return x + v
+
+    x = tf.placeholder(tf.float32, [])
+    safe, told = checked(x), changed(x)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(safe, {x: 1.0}) == 1
+        for bad, text in ((7.0, "too big"), (-1.0, "not positive")):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+                session.run(safe, {x: bad})
+        assert session.run(told, {x: 2.0}) == 11
+        assert session.run([told, v], {x: -2.0})[0] == 79
+
+
+def test_variables_are_made_whatever_a_function_did_before() -> None:
+    made: list[Any] = []
+    x = tf.placeholder(tf.float32, [])
+    v = tf.get_variable("before", initializer=x.dtype.as_numpy_dtype(1.0), use_resource=True)
+
+    @tf.function
+    def adding(a: Any) -> Any:
+        for _ in tf.range(2):
+            v.assign_add(a)
+        if not made:
+            made.append(tf.Variable(5.0))
+        return made[0].assign_add(v)
+
+    y = adding(x)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(made[0]) == 5
+        assert [float(session.run(y, {x: 1.0})) for _ in range(2)] == [8.0, 13.0]

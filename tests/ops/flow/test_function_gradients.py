@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -124,3 +125,74 @@ def test_variables_have_gradients_through_calls() -> None:
     with settings.override(jit="never"), tf.Session() as session:
         session.run(variable.initializer)
         assert session.run(grad) == 6.0
+
+
+def squared(x: Any, turns: int = 2) -> Any:
+    """By a loop that is a node, as those of functions are in graphs of TensorFlow's."""
+    tf.enable_control_flow_v2()
+    try:
+        return tf.while_loop(lambda i, a: i < turns, lambda i, a: (i + 1, a * a), [0, x])[1]
+    finally:
+        tf.disable_control_flow_v2()
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("mode", ["never", "always"])
+def test_loops_that_are_nodes_have_gradients_of_any_order(mode: str) -> None:
+    x = tf.placeholder(tf.float32, [2])
+    found = [squared(x)]
+    for _ in range(3):
+        found += tf.gradients(found[-1], x)
+    with settings.override(jit=mode), tf.Session() as session:
+        value, first, second, third = session.run(found, {x: [1.0, 2.0]})
+    # x^4.
+    assert value.tolist() == [1, 16]
+    assert first.tolist() == [4, 32]
+    assert second.tolist() == [12, 48]
+    assert third.tolist() == [24, 48]
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("mode", ["never", "always"])
+def test_loops_that_are_nodes_lie_in_loops_of_tensorflow_1(mode: str) -> None:
+    x = tf.placeholder(tf.float32, [2])
+    twice = tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, squared(a, 1)), [0, x])[1]
+    (outside,) = tf.gradients(twice, x)
+    # The gradient's loop may lie in the loop around, too: what it takes from is made there.
+    inside = tf.map_fn(lambda a: tf.gradients(squared(a), a)[0], x)
+    chosen = tf.map_fn(lambda i: pick(i, 3.0), tf.range(3), dtype=tf.float32)
+    with settings.override(jit=mode), tf.Session() as session:
+        found = session.run([twice, outside, inside, chosen], {x: [1.0, 2.0]})
+    assert [each.tolist() for each in found] == [[1, 16], [4, 32], [4, 32], [3, 6, 9]]
+
+
+def pick(i: Any, x: Any) -> Any:
+    tf.enable_control_flow_v2()
+    try:
+        return tf.switch_case(i, [lambda: x, lambda: 2.0 * x, lambda: 3.0 * x])
+    finally:
+        tf.disable_control_flow_v2()
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("mode", ["never", "always"])
+def test_errors_within_loops_that_are_nodes_tell_the_line(mode: str) -> None:
+    x = tf.placeholder(tf.float32, [])
+
+    def turn(i: Any, a: Any) -> Any:
+        with tf.control_dependencies([tf.debugging.assert_less(a, 5.0, message="too big")]):
+            return i + 1, a * 3.0
+
+    tf.enable_control_flow_v2()
+    try:
+        y = tf.while_loop(lambda i, a: i < 3, turn, [0, x], name="growing")[1]
+    finally:
+        tf.disable_control_flow_v2()
+    with settings.override(jit=mode), tf.Session() as session:
+        assert session.run(y, {x: 0.1}) == pytest.approx(2.7)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="too big") as caught:
+            session.run(y, {x: 1.0})
+    lines = Path(__file__).read_text().splitlines()
+    line = next(i for i, text in enumerate(lines, 1) if "assert_less(a, 5.0" in text)
+    assert f"test_function_gradients.py:{line})" in str(caught.value)
+    assert f"[[{y.op.inputs[0].op.name}]]" in str(caught.value)

@@ -50,6 +50,25 @@ def test_only_recorded_ops_count():
     assert run(tape.gradient(outside, x, unconnected_gradients="zero")) == 0
 
 
+def test_what_depends_on_a_source_outside_is_a_source_of_its_own():
+    x = tf.constant(2.0)
+    square = x * x
+    with tf.GradientTape() as tape:
+        tape.watch([x, square])
+        y = square * x
+    assert run(tape.gradient(y, [x, square])) == [4, 2]
+
+
+def test_recomputed_functions_count_what_they_make_alone():
+    v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
+    x = v * 3.0
+    y = tf.recompute_grad(lambda a: a * a * v)(x)
+    # 9 v^3, by way of the argument and by the variable within.
+    np.testing.assert_array_equal(run(tf.gradients(y, v)[0]), [27, 108])
+    z = tf.recompute_grad(lambda a, b: a * b)(x, x * x)
+    np.testing.assert_array_equal(run(tf.gradients(z, x)[0]), [27, 108])
+
+
 def test_ops_before_the_watch_do_not_count():
     x = tf.constant(3.0)
     with tf.GradientTape() as tape:

@@ -168,3 +168,18 @@ def test_second_derivatives_of_batch_norms_in_half_precision(is_training: bool) 
             found.append(session.run(curves))
     for narrow, wide in zip(*found):
         np.testing.assert_allclose(narrow, wide, rtol=0.03, atol=0.03 * np.abs(wide).max())
+
+
+def test_second_derivatives_of_batch_norms_whose_variance_depends_on_the_scale() -> None:
+    """TensorFlow takes mean and variance for constants there, even so."""
+    images = np.random.default_rng(3).normal(size=(2, 3, 3, 2)).astype("f")
+    x, scale = tf.constant(images), tf.constant([1.0, 2.0])
+    found = []
+    for variance in (scale * scale, tf.constant([1.0, 4.0])):
+        y = tf.nn.fused_batch_norm(x, scale, tf.zeros(2), tf.zeros(2), variance, is_training=False)[
+            0
+        ]
+        slope = tf.gradients(tf.reduce_sum(y**3), x)[0]
+        found.append(tf.gradients(tf.reduce_sum(slope**2), scale)[0])
+    with tf.Session() as session:
+        np.testing.assert_allclose(*session.run(found), rtol=1e-5)

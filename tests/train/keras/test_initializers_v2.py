@@ -40,3 +40,18 @@ def test_second_initializers_draw_as_the_first(name: str) -> None:
 def test_other_names_are_not_there() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Round'"):
         initializers_v2.Round  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "what"),
+    [
+        ("Orthogonal", tf.string, "floating point type"),
+        ("GlorotUniform", tf.int32, "floating point type"),
+        ("RandomUniform", tf.bool, "float or integer dtype"),
+        ("Zeros", tf.string, "numeric or boolean dtype"),
+    ],
+)
+def test_dtypes_that_have_no_such_values_are_refused(name: str, kind: Any, what: str) -> None:
+    with pytest.raises(ValueError, match=f"Expected {what}, got"):
+        getattr(initializers_v2, name)()([3, 3], dtype=kind)
+    assert initializers_v2.zeros_initializer is initializers_v2.Zeros
