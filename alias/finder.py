@@ -198,13 +198,16 @@ class _View(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             return sorted(self.__names())
+        if name.startswith("__") and name not in self._renamed:
+            # `inspect.stack` asks every module for its `__file__`, often.
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         value = _MISSING
         path = f"{self.__name__.removeprefix(f'{ROOT}.')}.{name}"
         if _comes_first(path) and _internal(path) is not None:
             value = importlib.import_module(f"{ROOT}.{path}") if ROOT in sys.modules else _MISSING
         elif name in self._renamed:
             value = _target(self._renamed[name])
-        elif not (name.startswith("__") and name.endswith("__")):
+        else:
             value = next(
                 (v for v in (_lookup(h, name) for h in self._homes) if v is not _MISSING), value
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from inspect import *  # noqa: F403 - tf_inspect has all of it
 from types import ModuleType
@@ -75,7 +76,7 @@ def make_decorator(
 ) -> Any:
     """The outer function, which knows the inner from now on."""
     if decorator_name is None:
-        decorator_name = inspect.stack()[1][3]
+        decorator_name = sys._getframe(1).f_code.co_name
     decorator = TFDecorator(decorator_name, target, decorator_doc, decorator_argspec)
     decorator_func._tf_decorator = decorator
     functools.update_wrapper(decorator_func, target, updated=())

@@ -136,10 +136,11 @@ def _make_lazy(root: ModuleType, module: ModuleType) -> None:
             value = resolve(root.__name__, api.LAZY[full])
         elif full in api.NAMES or full in api.LATER:
             value = api.NAMES[full]
+        elif name.startswith("__"):
+            # Nobody misspells these; `inspect.stack` asks every module for its `__file__`, often.
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         else:
-            # Of what tools ask any module for they ask often, and nobody has misspelt it.
-            shown = [] if name.startswith("__") else names()
-            raise AttributeError(_missing(module.__name__, full, shown))
+            raise AttributeError(_missing(module.__name__, full, names()))
         _publish_new(root)
         known_here[name] = value
         _introduce(value, root.__name__, module.__name__, name)

@@ -43,7 +43,7 @@ def _put(
         return  # Nothing is assigned: TensorFlow takes values of any shape.
     if list(value.shape) != out:
         raise _not_as_sliced(out, value.shape)
-    array[tuple(taken(r) for r in ranges)] = value.reshape([r.size for r in ranges])
+    array[(*map(taken, ranges), ...)] = value.reshape([r.size for r in ranges])
 
 
 def _assign(c: KernelContext, cell: VariableStorage, *rest: np.ndarray) -> VariableStorage:

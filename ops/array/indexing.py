@@ -131,7 +131,7 @@ def _strided_slice_grad_kernel(
         raise _not_as_sliced(out, dy.shape)
     whole = np.zeros([int(n) for n in sizes.tolist()], dtype=dy.dtype)
     if dy.size:
-        whole[tuple(taken(r) for r in ranges)] = dy.reshape([r.size for r in ranges])
+        whole[(*map(taken, ranges), ...)] = dy.reshape([r.size for r in ranges])
     return whole
 
 

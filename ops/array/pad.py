@@ -88,7 +88,9 @@ def _pad_kernel(
             f"Encountered overflow when multiplying the sizes of {shape_text(shape_)}"
         )
     out = np.full(shape_, fill, dtype=x.dtype)
-    out[tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, amounts))] = x
+    place: list[Any] = [slice(before, before + n) for n, (before, _) in zip(x.shape, amounts)]
+    # (The ellipsis: without dimensions, the object in `x` is put there, and not `x` itself.)
+    out[(*place, ...)] = x
     return out
 
 

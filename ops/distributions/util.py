@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -395,7 +396,7 @@ def _same_lengths(grid: Tensor, probs: Tensor, validate_args: bool) -> tuple[Ten
 
 def parent_frame_arguments() -> dict[str, Any]:
     """The arguments of the function that calls this, by name."""
-    frame = inspect.stack()[1][0]
+    frame = sys._getframe(1)
     names, _, keywords, values = inspect.getargvalues(frame)
     named = values.get(keywords, {}) if keywords else {}
     return {**{name: values[name] for name in names}, **named}

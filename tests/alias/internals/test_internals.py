@@ -163,6 +163,16 @@ def test_decorators_know_what_is_inside() -> None:
     assert made(1) == 2 and made.__name__ == "inner" and functions.fn_args(made) == ("a",)
     functions.rewrap(made, inner, outer)
     assert functions.unwrap(inner) == ([], inner)
+    decorators, _ = functions.unwrap(functions.make_decorator(inner, outer))
+    assert decorators[0].decorator_name == "test_decorators_know_what_is_inside"
+
+
+def test_modules_have_no_special_attributes_by_chance() -> None:
+    """`inspect.getmodule` asks all modules for their files, and takes an AttributeError for no."""
+    for module in (tf.nn, finder.resolve("tensorflow.python.ops.array_ops")):
+        assert not hasattr(module, "__file__"), module
+        with pytest.raises(AttributeError, match=f"^module '{module.__name__}' has no attr"):
+            _ = module.__wrapped__
 
 
 @pytest.mark.parametrize(

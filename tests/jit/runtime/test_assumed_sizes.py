@@ -207,3 +207,18 @@ def test_nothing_is_cut_out_of_what_is_chosen_by_one_plan() -> None:
     feeds = [{x: given, w: np.arange(1.0, 1 + len(given))} for given in (positive, negative, some)]
     found = [y, *map(tf.convert_to_tensor, tf.gradients(y, [x, w]))]
     assert runs(found, feeds) == 1
+
+
+def test_a_size_that_is_padded_along_no_axis_stays_one() -> None:
+    """What object detectors do with the number of boxes, as with all that they cut or pad."""
+    fed = tf.placeholder(tf.float32, [None, 2])
+    count = tf.shape(tf.boolean_mask(fed, fed[:, 0] > 0))[0]
+    padded = tf.pad(count, tf.zeros([0, 2], tf.int32))
+    rows = tf.ones(tf.stack([padded, 2])) * 3
+    text = tf.pad(tf.as_string(count), tf.zeros([0, 2], tf.int32))
+    feeds = [{fed: RNG.standard_normal((n, 2))} for n in (6, 9, 5)]
+    with tf.Session() as session:
+        for feed in feeds:
+            want = int((feed[fed][:, 0].astype(np.float32) > 0).sum())
+            got = session.run([padded, rows, text], feed)
+            assert got[0] == want and got[1].shape == (want, 2) and got[2] == b"%d" % want
