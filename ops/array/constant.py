@@ -375,7 +375,7 @@ def _lower_fill(b: Builder, op: OpView, shape: Value, value: Value) -> Any:
     return NotImplemented if known is None else b.full(tuple(known.tolist()), value, op.dtype(0))
 
 
-def _fill_gradient(op: Operation, grad: Tensor) -> Any:
+def _fill_gradient(op: Operation, grad: Tensor) -> tuple[None, Any]:
     return (None, tf.reduce_sum(grad))
 
 

@@ -96,7 +96,7 @@ def _as_matrix_dynamically(a: Tensor, axes: TensorLike, flipped: bool) -> tuple[
 
 
 @export("tensordot", "linalg.tensordot")
-def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None) -> Any:
+def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None) -> Tensor:
     """Products of two tensors, summed over pairs of axes, as numpy.tensordot.
 
     Args:
@@ -303,11 +303,11 @@ def _matrix_product(
     return _reshaped(product, shape_0[: kept + free_0] + shape_1[len(shape_1) - free_1 :])
 
 
-def _transposed(tensor: Tensor, perm: list[int]) -> Any:
+def _transposed(tensor: Tensor, perm: list[int]) -> Tensor:
     return tensor if perm == list(range(len(perm))) else tf.transpose(tensor, perm=perm)
 
 
-def _reshaped(tensor: Tensor, shape: Sequence[Any]) -> Any:
+def _reshaped(tensor: Tensor, shape: Sequence[Any]) -> Tensor:
     target = tuple(-1 if size is None else size for size in shape)
     current = tuple(tensor.get_shape().as_list())
     fits = len(target) == len(current) and all(

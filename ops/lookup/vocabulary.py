@@ -28,6 +28,7 @@ from .tables import (
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
     from ...engine.types.dtypes import DType
 
 
@@ -82,7 +83,7 @@ class _WithBuckets(LookupInterface):
         return self._nothing() if self._table is None else self._table._initialize()
 
     @staticmethod
-    def _nothing() -> Any:
+    def _nothing() -> Operation:
         with name_scope(None, "init"):
             return tf.no_op()
 

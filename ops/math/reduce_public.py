@@ -36,7 +36,7 @@ def reduction_axes(x: TensorLike, axis: TensorLike | None) -> Any:
     return tf.range(0, tf.rank(x))
 
 
-def _to_scalar(keepdims: bool, axis: TensorLike | None, output: Tensor) -> Any:
+def _to_scalar(keepdims: bool, axis: TensorLike | None, output: Tensor) -> Tensor:
     """A full reduction is a scalar, even when the rank of its input is unknown."""
     if not output.shape.is_fully_defined() and not keepdims and axis is None:
         output.set_shape(())

@@ -120,7 +120,7 @@ def _paddings_of(
     return lambda filter: paddings
 
 
-def _base_paddings(filter_shape: np.ndarray | Tensor, count: int, rate: np.ndarray) -> Any:
+def _base_paddings(filter_shape: np.ndarray | Tensor, count: int, rate: np.ndarray) -> Tensor:
     sizes = filter_shape[:count]
     # SAME for a stride of one: the size of the dilated filter less one, the odd one at the end.
     extra = sizes + (sizes - 1) * (rate - 1) - 1
@@ -138,7 +138,7 @@ def _through_batches(
     rate: Tensor,
     paddings_of: Callable[[Any], Any],
     channels_first: bool,
-) -> Any:
+) -> Tensor:
     sizes: Any = None
     if input_shape.ndims is not None:
         dims = input_shape.as_list()

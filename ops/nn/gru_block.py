@@ -63,7 +63,7 @@ def _require(b: Builder, x: Value, h_prev: Value, *rest: Value) -> None:
     b.require(all(fits(v, shape, b.equal) for v, shape in zip((h_prev, *rest), wanted)))
 
 
-def _forward(m: Maths, x: Any, h_prev: Any, *weights: Any) -> Any:
+def _forward(m: Maths, x: Any, h_prev: Any, *weights: Any) -> tuple[Any, ...]:
     w_ru, w_c, b_ru, b_c = weights
     cells = h_prev.shape[1]
     gates = m.product(m.join([x, h_prev]), w_ru)
@@ -78,7 +78,7 @@ def _forward(m: Maths, x: Any, h_prev: Any, *weights: Any) -> Any:
     return r, u, *m.map(body, candidate, m.row(b_c), u, h_prev)
 
 
-def _backward(m: Maths, x: Any, h_prev: Any, *rest: Any) -> Any:
+def _backward(m: Maths, x: Any, h_prev: Any, *rest: Any) -> tuple[Any, Any, Any, Any]:
     w_ru, w_c, _, _, r, u, c, d_h = rest
     inputs, cells = x.shape[1], h_prev.shape[1]
 

@@ -147,7 +147,7 @@ def _line(
     padding: str,
     form: Any,
     name: Any,
-) -> Any:
+) -> Tensor:
     with name_scope(name, scope, [value]) as name:
         form = form or "NWC"
         channel = _channel(form, 2)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
@@ -194,7 +195,7 @@ def _blocks(c: KernelContext) -> _Blocks:
     return _Blocks(stream(c))
 
 
-def _lower_shuffle(b: Builder, op: OpView, value: Value) -> Any:
+def _lower_shuffle(b: Builder, op: OpView, value: Value) -> Value:
     from ...jit import library
 
     if not value.ndim or any(b.equal(size, 0) for size in value.shape):
@@ -320,7 +321,7 @@ define(
 
 def _scaled(
     op_type: str, scope: str, arguments: tuple[Any, ...], dtype: DType, seed: int | None, name: Any
-) -> Any:
+) -> Tensor:
     shape, mean, stddev = arguments
     with name_scope(name, scope, [shape, mean, stddev]) as name:
         dims = shape_tensor(shape)
@@ -420,7 +421,7 @@ def random_uniform(
     dtype: Any = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Uniformly distributed numbers, others in every run.
 
     Args:
@@ -456,7 +457,7 @@ def random_uniform(
 
 
 @export("random.shuffle", "random_shuffle")
-def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Any:
+def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """The rows of a tensor in random order, another one in every run.
 
     Args:
@@ -481,7 +482,7 @@ def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None 
 @export("image.random_crop", "random_crop")
 def random_crop(
     value: TensorLike, size: TensorLike, seed: int | None = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """A part of `value`, of the given size, at a random place."""
     from ..control import with_dependencies
 
@@ -501,7 +502,7 @@ def random_crop(
 
 def _draw_classes(
     logits: TensorLike, samples: TensorLike, dtype: DType | None, seed: int | None
-) -> Any:
+) -> Tensor:
     logits = convert_to_tensor(logits, name="logits")
     seed1, seed2 = get_seed(seed)
     chosen: dict[str, Any] = {} if dtype is None else {"output_dtype": dtype}

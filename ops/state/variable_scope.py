@@ -438,7 +438,7 @@ class variable_scope:  # noqa: N801
                     self._in_graph.__exit__(*error)
 
 
-def _present_name_scope() -> Any:
+def _present_name_scope() -> name_scope:
     """A context that stays in the name scope that is open already."""
     current = get_name_scope()
     return name_scope(current + "/" if current else current)

@@ -41,7 +41,7 @@ class ClusterResolver(metaclass=abc.ABCMeta):
 
     def num_accelerators(
         self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
-    ) -> Any:
+    ) -> dict[str, int]:
         """How many processors there are of each kind."""
         with (
             tf.Graph().as_default(),

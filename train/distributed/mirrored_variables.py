@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.graph.collections import GraphKeys
 from ...engine.graph.convert import internal_convert_to_tensor
@@ -21,6 +21,10 @@ from . import strategy_context as modes
 from .replica_values import DistributedValues, Mirrored, with_operators
 from .strategy import UpdateContext
 from .strategy_context import ReduceOp
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 
 class _OpOfAll(NamedTuple):
@@ -173,7 +177,7 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
             return self._initializer_op
         return tf.group(*(v.initializer for v in self._values))
 
-    def is_initialized(self, name: str | None = None) -> Any:
+    def is_initialized(self, name: str | None = None) -> Tensor:
         """A tensor that tells whether all of them have a value."""
         result = self.primary.is_initialized()
         for variable in self._values[1:-1]:
@@ -207,7 +211,7 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
         """This replica's value."""
         return self._closest().value()
 
-    def read_value(self) -> Any:
+    def read_value(self) -> Tensor:
         """The value, read by an operation of its own."""
         return tf.identity(self.get())
 
@@ -231,7 +235,7 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
 class MirroredVariable(DistributedVariable, Mirrored):
     """Variables of replicas that have the same value."""
 
-    def _value_of_all(self) -> Any:
+    def _value_of_all(self) -> Tensor:
         return tf.identity(DistributedValues.get(self))
 
     def _as_graph_element(self) -> Any:
@@ -326,7 +330,7 @@ class _MirroredSaveable(ResourceVariableSaveable):
         self._variables = variable.values
         super().__init__(variable.primary, "", name)
 
-    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Operation:
         (value,) = restored_tensors
         done = []
         for variable in self._variables:

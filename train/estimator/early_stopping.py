@@ -224,7 +224,7 @@ class _StopOnPredicateHook(SessionRunHook):
         self._global_step_tensor = get_global_step()
         self._stop_op = tf.assign(_stop_variable(), True)
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Asks for the step."""
         return SessionRunArgs(self._global_step_tensor)
 
@@ -246,7 +246,7 @@ class _CheckForStoppingHook(SessionRunHook):
         """Makes the variable."""
         self._stop_var = _stop_variable()
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Asks for the variable."""
         return SessionRunArgs(self._stop_var)
 

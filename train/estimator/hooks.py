@@ -145,7 +145,7 @@ class _StopAtCheckpointStepHook(SessionRunHook):
         if self._global_step_tensor is None:
             raise RuntimeError("Global step should be created to use StopAtCheckpointStepHook.")
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Asks for the step."""
         return SessionRunArgs(self._global_step_tensor)
 

@@ -74,7 +74,7 @@ class EstimatorSpec(
         scaffold: object = None,
         evaluation_hooks: Sequence[Any] | None = None,
         prediction_hooks: Sequence[Any] | None = None,
-    ) -> Any:
+    ) -> EstimatorSpec:
         train_op = _checked_train_op(train_op, mode)
         loss = _checked_loss(loss, mode)
         predictions = _checked_predictions(predictions, mode)

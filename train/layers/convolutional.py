@@ -159,7 +159,7 @@ class Conv(base.Layer):
             return self.padding
         return "VALID" if self.padding == "causal" else self.padding.upper()
 
-    def _padded(self, inputs: Tensor) -> Any:
+    def _padded(self, inputs: Tensor) -> Tensor:
         """The inputs, so padded that "valid" windows see no later positions if causal."""
         if self.padding != "causal":
             return inputs

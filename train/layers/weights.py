@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.types import dtypes
 from ...ops.public import tf
 from ..variables.variable_kind import is_variable
+
+if TYPE_CHECKING:
+    from ...ops.state.variables import Variable
 
 
 def make_variable(
@@ -21,7 +24,7 @@ def make_variable(
     use_resource: bool | None = None,
     partitioner: Callable[..., Any] | None = None,
     **options: Any,
-) -> Any:
+) -> Variable:
     """A variable that no variable scope knows; partitioners do not apply."""
     del partitioner
     if inspect.isclass(initializer):

@@ -37,6 +37,7 @@ from .tracking import AutoTrackable
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.session.session import BaseSession
+    from ...ops.state.variables import Variable
 
 
 class TrackableSaver:
@@ -231,7 +232,7 @@ def _default_getter(
     dtype: Any = None,
     initializer: Any = None,
     **kwargs: Any,
-) -> Any:
+) -> Variable:
     """A new variable, whatever others have its name."""
     if initializer is None:
         initializer = default_initializer(name, dtypes.as_dtype(dtype))

@@ -14,6 +14,7 @@ from .update_op_optimizer import GRADIENT, Number, Update, UpdateOps, by_rule, t
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
     from ...ops.state.variables import Variable
 
 _GRADIENT_DESCENT = UpdateOps("ApplyGradientDescent", "ResourceApplyGradientDescent")
@@ -64,7 +65,7 @@ class GradientDescentOptimizer(Optimizer):
 
     def _resource_apply_sparse_duplicate_indices(
         self, grad: Tensor, handle: Variable, indices: Tensor
-    ) -> Any:
+    ) -> Operation:
         rate = self._call_if_callable(self._learning_rate)
         return raw.ResourceScatterAdd(handle.handle, indices, -grad * rate)
 
@@ -207,7 +208,7 @@ class AdamOptimizer(Optimizer):
 
     def _apply_sparse_shared(
         self, grad: Tensor, var: Variable, indices: Tensor, scatter_add: Callable[..., Any]
-    ) -> Any:
+    ) -> Operation:
         dtype = var.dtype.base_dtype
         beta1_power, beta2_power, lr, beta1, beta2, epsilon = self._numbers(
             lambda value: tf.cast(value, dtype)
@@ -233,7 +234,7 @@ class AdamOptimizer(Optimizer):
         step = tf.assign_sub(var, rate * m_t / (root + epsilon), use_locking=locking)
         return tf.group(step, m_t, v_t)
 
-    def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
+    def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
         # The powers are shared by all variables: they grow once, after the last update that reads
         # them.
         with tf.control_dependencies(update_ops):

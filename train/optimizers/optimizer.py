@@ -399,7 +399,7 @@ class Optimizer(Trackable):
         values, unique = _deduplicate_indexed_slices(grad, indices)
         return self._resource_apply_sparse(values, handle, unique)
 
-    def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
+    def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
         return tf.group(*update_ops, name=name_scope)
 
     # Slots.

@@ -149,7 +149,7 @@ def static_state_saving_rnn(
     state_name: object,
     sequence_length: TensorLike | None = None,
     scope: VariableScope | str | None = None,
-) -> Any:
+) -> tuple[Any, Any]:
     """`static_rnn` whose state a saver keeps between runs (tf.nn.static_state_saving_rnn).
 
     Args:
@@ -216,7 +216,7 @@ def static_bidirectional_rnn(
     dtype: DTypeLike | None = None,
     sequence_length: Any = None,
     scope: VariableScope | str | None = None,
-) -> Any:
+) -> tuple[Any, Any, Any]:
     """Two `static_rnn`, one of which goes backwards (tf.nn.static_bidirectional_rnn).
 
     Args: as static_rnn, with a cell and a state each.

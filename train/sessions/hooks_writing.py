@@ -95,7 +95,7 @@ class CheckpointSaverHook(SessionRunHook):
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(self._global_step_tensor)
 
     def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
@@ -181,7 +181,7 @@ class StepCounterHook(SessionRunHook):
         self._global_step_tensor = global_step_read("StepCounterHook")
         self._summary_tag = f"{get_global_step().op.name}/sec"
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(self._global_step_tensor)
 
     def _log_and_record(self, elapsed_steps: int, elapsed_time: float, global_step: int) -> None:
@@ -242,7 +242,7 @@ class SummarySaverHook(SessionRunHook):
         self._next_step: int | None = None
         self._global_step_tensor = global_step_read("SummarySaverHook")
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         self._request_summary = self._next_step is None or self._timer.should_trigger_for_step(
             self._next_step
         )
@@ -300,7 +300,7 @@ class ProfilerHook(SessionRunHook):
         self._next_step: int | None = None
         self._global_step_tensor = global_step_read("ProfilerHook")
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         self._request_summary = self._next_step is not None and self._timer.should_trigger_for_step(
             self._next_step
         )

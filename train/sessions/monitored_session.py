@@ -216,7 +216,7 @@ class _MonitoredSession:
         """Lets hooks end, ends threads and closes the session."""
         self._close_internal()
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> _MonitoredSession:
         return self
 
     def __exit__(

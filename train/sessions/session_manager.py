@@ -174,7 +174,7 @@ class SessionManager:
 
     def wait_for_session(
         self, master: str, config: object = None, max_wait_secs: float | None = float("Inf")
-    ) -> Any:
+    ) -> Session:
         """A session whose model another task has made ready.
 
         DeadlineExceededError when it is not after `max_wait_secs`.

@@ -28,7 +28,7 @@ class StepContext:
         self._run_with_hooks_fn = run_with_hooks_fn
 
     @property
-    def session(self) -> Any:
+    def session(self) -> BaseSession:
         """The plain session: its runs call no hooks."""
         return self._session
 

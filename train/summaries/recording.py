@@ -27,12 +27,13 @@ from .graph_writers import INIT_COLLECTION, defaults
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
     from ...engine.session.session import BaseSession
 
 _NOT_IN_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
 
 
-def _should_record(default: bool) -> Any:
+def _should_record(default: bool) -> Tensor:
     condition = defaults.recording
     if callable(condition):
         condition = condition()
@@ -124,7 +125,7 @@ def summary_writer_initializer_op() -> list[Any]:
     return get_collection(INIT_COLLECTION)
 
 
-def _nothing() -> Any:
+def _nothing() -> Tensor:
     return tf.constant(False)
 
 
@@ -148,7 +149,7 @@ def _recorded(step: Any, make: Callable[[Any, Any, Any], Any], tensor: Any) -> A
     if step is None:
         raise ValueError("No step set via 'step' argument or tf.summary.experimental.set_step()")
 
-    def record() -> Any:
+    def record() -> Tensor:
         with device("cpu:0"):
             done = make(defaults.writer._resource, step, tf.identity(tensor))
             with control_dependencies([done]):
@@ -181,7 +182,7 @@ def write(
     with name_scope(name, "write_summary") as scope:
         text = _metadata_text(metadata, b"")
 
-        def make(writer: Any, step: Any, value: Any) -> Any:
+        def make(writer: Any, step: Any, value: Any) -> Operation:
             return raw.WriteSummary(writer, step, value, tag, text, name=scope)
 
         return _recorded(step, make, tensor)
@@ -222,7 +223,7 @@ def write_raw_pb(tensor: Any, step: Any = None, name: str | None = None) -> Any:
     """Writes serialized tf.Summary messages, such as those of `tf.summary.merge_all()`."""
     with name_scope(name, "write_raw_pb") as scope:
 
-        def make(writer: Any, step: Any, value: Any) -> Any:
+        def make(writer: Any, step: Any, value: Any) -> Operation:
             return raw.WriteRawProtoSummary(writer, step, value, name=scope)
 
         return _recorded(step, make, tensor)
@@ -244,7 +245,7 @@ def summary_writer_function(
     """
     around = get_name_scope()
 
-    def record() -> Any:
+    def record() -> Tensor:
         with (
             name_scope(f"{around}/" if around else around),
             v1_scope(name, family, values=[tensor]) as (tag, scope),
@@ -265,7 +266,7 @@ def generic(
 ) -> Any:
     """Writes a whole tensor to the default writer."""
 
-    def function(tag: str, scope: str) -> Any:
+    def function(tag: str, scope: str) -> Operation:
         text = metadata
         if metadata is None:
             text = tf.constant("")
@@ -290,7 +291,7 @@ def scalar(name: str, tensor: TensorLike, family: str | None = None, step: Any =
         A tensor or operation to run; `all_summary_ops` has it, too.
     """
 
-    def function(tag: str, scope: str) -> Any:
+    def function(tag: str, scope: str) -> Operation:
         writer, at = defaults.writer._resource, _chosen(step)
         return raw.WriteScalarSummary(writer, at, tag, tf.identity(tensor), name=scope)
 
@@ -300,7 +301,7 @@ def scalar(name: str, tensor: TensorLike, family: str | None = None, step: Any =
 def histogram(name: str, tensor: TensorLike, family: str | None = None, step: Any = None) -> Any:
     """Writes how values are distributed to the default writer."""
 
-    def function(tag: str, scope: str) -> Any:
+    def function(tag: str, scope: str) -> Operation:
         writer, at = defaults.writer._resource, _chosen(step)
         return raw.WriteHistogramSummary(writer, at, tag, tf.identity(tensor), name=scope)
 
@@ -317,7 +318,7 @@ def image(
 ) -> Any:
     """Writes the first pictures of a batch to the default writer."""
 
-    def function(tag: str, scope: str) -> Any:
+    def function(tag: str, scope: str) -> Operation:
         color = bad_color
         if color is None:
             color = tf.constant([255, 0, 0, 255], dtype=dtypes.uint8)
@@ -337,7 +338,7 @@ def audio(
 ) -> Any:
     """Writes the first sounds of a batch to the default writer."""
 
-    def function(tag: str, scope: str) -> Any:
+    def function(tag: str, scope: str) -> Operation:
         writer, at, value = defaults.writer._resource, _chosen(step), tf.identity(tensor)
         return raw.WriteAudioSummary(
             writer, at, tag, value, sample_rate=sample_rate, max_outputs=max_outputs, name=scope
@@ -346,7 +347,7 @@ def audio(
     return summary_writer_function(name, tensor, function, family=family)
 
 
-def graph(param: Any, step: Any = None, name: str | None = None) -> Any:
+def graph(param: Any, step: Any = None, name: str | None = None) -> Operation:
     """Writes a graph, a string tensor with a serialized GraphDef, to the default writer.
 
     Raises:
@@ -366,7 +367,7 @@ def graph(param: Any, step: Any = None, name: str | None = None) -> Any:
 _write_graph = graph  # `initialize` has a parameter of that name
 
 
-def import_event(tensor: TensorLike, name: str | None = None) -> Any:
+def import_event(tensor: TensorLike, name: str | None = None) -> Operation:
     """Writes a serialized tf.Event to the default writer."""
     return raw.ImportEvent(defaults.writer._resource, tensor, name=name)
 

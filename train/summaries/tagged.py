@@ -21,6 +21,7 @@ from .recording import summary_scope, write
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
 
 _BUCKETS = 30
 # AudioPluginData: the encoding is WAV.
@@ -181,12 +182,12 @@ def _filled_buckets(numbers: Any, count: Any) -> Any:
     extent = high - low
     is_single = tf.equal(extent, 0)
 
-    def one_bucket() -> Any:
+    def one_bucket() -> Tensor:
         left, right = tf.stack([low - 0.5]), tf.stack([low + 0.5])
         inside = tf.stack([tf.cast(tf.size(numbers), dtypes.float64)])
         return tf.transpose(tf.stack([left, right, inside]))
 
-    def many_buckets() -> Any:
+    def many_buckets() -> Tensor:
         width = extent / tf.cast(count, dtypes.float64)
         offsets = numbers - low
         places = tf.cast(tf.floor(offsets / width), dtype=dtypes.int32)

@@ -212,7 +212,7 @@ class ExponentialMovingAverage:
         colocate = var.op.type in _VARIABLE_OPS
         return slot_creator.create_zeros_slot(var, self.name, colocate_with_primary=colocate)
 
-    def _decay_now(self) -> Any:
+    def _decay_now(self) -> Tensor:
         decay = tf.convert_to_tensor(self._decay, name="decay")
         if self._num_updates is None:
             return decay

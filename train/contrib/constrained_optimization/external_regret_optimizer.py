@@ -13,6 +13,7 @@ from ...optimizers.optimizer import Optimizer
 from .constrained_optimizer import ConstrainedOptimizer, Parts, apply_both, project_after
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....engine.graph.tensor import Tensor
     from .constrained_minimization_problem import ConstrainedMinimizationProblem
 
@@ -92,7 +93,7 @@ class _ExternalRegretOptimizer(ConstrainedOptimizer):
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
         grad_loss: Any = None,
-    ) -> Any:
+    ) -> Operation:
         parts = Parts(minimization_problem)
         # Of a function, so that what comes before the step does not come before the initializer.
         state = tf.Variable(

@@ -18,6 +18,7 @@ from ...optimizers.optimizer import Optimizer
 from .constrained_optimizer import ConstrainedOptimizer, Parts, apply_both, project_after
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....engine.graph.tensor import Tensor
     from .constrained_minimization_problem import ConstrainedMinimizationProblem
 
@@ -132,7 +133,7 @@ class _SwapRegretOptimizer(ConstrainedOptimizer):
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
         grad_loss: Any = None,
-    ) -> Any:
+    ) -> Operation:
         parts = Parts(minimization_problem)
         # Of a function, so that what comes before the step does not come before the initializer.
         state = tf.Variable(
@@ -230,7 +231,7 @@ class MultiplicativeSwapRegretOptimizer(_SwapRegretOptimizer):
         rest = tf.constant(least, dtype=tf.float32, shape=(size - 1, size))
         return tf.concat((first, rest), axis=0)
 
-    def _stochastic_matrix(self, state: Any) -> Any:
+    def _stochastic_matrix(self, state: Any) -> Tensor:
         return tf.exp(state)
 
     def _projection_op(self, state: Any, name: str | None = None) -> Any:

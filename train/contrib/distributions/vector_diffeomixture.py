@@ -213,7 +213,7 @@ class VectorDiffeomixture(Distribution):
         return self._mixture_distribution
 
     @property
-    def distribution(self) -> Any:
+    def distribution(self) -> Distribution:
         """The distribution whose draws are mapped."""
         return self._distribution
 

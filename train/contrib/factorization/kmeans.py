@@ -32,7 +32,7 @@ class _LossRelativeChangeHook(SessionRunHook):
         self._tolerance = tolerance
         self._previous: Any = None
 
-    def before_run(self, run_context: object) -> Any:
+    def before_run(self, run_context: object) -> SessionRunArgs:
         """Asks for the loss."""
         del run_context
         return SessionRunArgs(self._loss_tensor)

@@ -24,6 +24,7 @@ from .factorization_ops import WALSModel
 if TYPE_CHECKING:
     from ....engine.graph.operation import Operation
     from ....engine.graph.tensor import Tensor
+    from ....ops.state.variables import Variable
 
 
 class _Axis(NamedTuple):
@@ -161,7 +162,7 @@ class _Training:
         return _Axis(processed.initializer, train, prepare)
 
 
-def _counter(initial: Any, name: str) -> Any:
+def _counter(initial: Any, name: str) -> Variable:
     return tf.Variable(
         initial, trainable=False, name=name, collections=[GraphKeys.GLOBAL_VARIABLES]
     )

@@ -81,7 +81,7 @@ def _squeezed(tensor: Tensor, difference: Tensor, wanted: int) -> Any:
     return tf.cond(is_longer, lambda: tf.squeeze(tensor, [-1]), lambda: tensor)
 
 
-def _has_shape(expected: Any, tensor: Tensor, actual: Tensor) -> Any:
+def _has_shape(expected: Any, tensor: Tensor, actual: Tensor) -> Tensor:
     """Whether sizes are the expected ones, of which -1 is any."""
     with tf.name_scope("is_shape", values=[tensor]) as scope:
         with tf.name_scope("is_rank", values=[tensor]) as rank_scope:
@@ -140,7 +140,7 @@ def _checked_shape(expected: Any, tensor: Tensor) -> Any:
 
 
 @export("contrib.framework.with_shape")
-def with_shape(expected_shape: Any, tensor: Tensor) -> Any:
+def with_shape(expected_shape: Any, tensor: Tensor) -> Tensor:
     """The tensor, which has the expected shape: an error says so if not, now or when it runs.
 
     Args:

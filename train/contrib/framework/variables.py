@@ -27,6 +27,7 @@ from .assigning import (
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, TensorLike
     from ....engine.graph.graph import Graph
+    from ....ops.state.variables import Variable
 
 __all__ = [
     "assign_from_checkpoint",
@@ -73,7 +74,7 @@ def get_or_create_global_step(graph: Graph | None = None) -> Any:
     return global_step.get_or_create_global_step(graph)
 
 
-def _untrained(collection: str, initial_value: TensorLike, **options: Any) -> Any:
+def _untrained(collection: str, initial_value: TensorLike, **options: Any) -> Variable:
     return tf.Variable(initial_value, trainable=False, collections=[collection], **options)
 
 

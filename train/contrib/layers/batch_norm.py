@@ -277,7 +277,7 @@ def _fused(inputs: Tensor, of: _Settings, scope: Any) -> Any:
     if of.may_train():
         if of.updates is None:
 
-            def update_first() -> Any:
+            def update_first() -> Tensor:
                 with tf.control_dependencies(of.updated(averages, mean, variance)):
                     return tf.identity(outputs)
 
@@ -345,7 +345,7 @@ def _updating(of: _Settings, averages: tuple[Any, Any], mean: Any, variance: Any
     """What to normalize by, with the updates on the way or in their collections."""
     if of.updates is None:
 
-        def update_first() -> Any:
+        def update_first() -> tuple[Tensor, Tensor]:
             with tf.control_dependencies(of.updated(averages, mean, variance)):
                 return tf.identity(mean), tf.identity(variance)
 

@@ -25,6 +25,7 @@ from .embedding_ops import safe_embedding_lookup_sparse
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.tensor import Tensor
     from .annotations import Scope
 
 Features = dict[Any, Any]
@@ -73,7 +74,7 @@ def _input_from_feature_columns(
     output_rank: int,
     default_name: str,
     cols_to_outs: dict[Any, Any] | None = None,
-) -> Any:
+) -> Tensor:
     columns_to_tensors = columns_to_tensors.copy()
     check_feature_columns(feature_columns)
     if cols_to_outs is not None and not isinstance(cols_to_outs, dict):

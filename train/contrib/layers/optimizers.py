@@ -19,11 +19,12 @@ from ...variables.moving_averages import assign_moving_average
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ...optimizers.gradient_descent import MomentumOptimizer
 
 Pairs = Sequence[tuple[Any, Any]]
 
 
-def _momentum(learning_rate: TensorLike) -> Any:
+def _momentum(learning_rate: TensorLike) -> MomentumOptimizer:
     return gradient_descent.MomentumOptimizer(learning_rate, momentum=0.9)
 
 

@@ -179,7 +179,7 @@ class RevBlock(Layer):
     def _forward(self, x1: Any, x2: Any) -> Any:
         sides = [self.f_side_input, self.g_side_input]
 
-        def run(x1: Any, x2: Any, *flat: Any) -> Any:
+        def run(x1: Any, x2: Any, *flat: Any) -> tuple[Any, Any]:
             f_side, g_side = nest.pack_sequence_as(sides, list(flat))
             for f, g in zip(self.f, self.g):
                 y1 = x1 + _apply(f, x2, f_side)
@@ -218,7 +218,7 @@ class RevBlock(Layer):
 
         return gradient
 
-    def _backward(self, y1: Any, y2: Any) -> Any:
+    def _backward(self, y1: Any, y2: Any) -> tuple[Any, Any]:
         for f, g in zip(reversed(self.f), reversed(self.g)):
             x2 = y2 - _apply(g, y1, self.g_side_input)
             x1 = y1 - _apply(f, x2, self.f_side_input)
@@ -389,7 +389,7 @@ def _force_data_dependency(first: Sequence[Any], then: Sequence[Any]) -> list[An
         ValueError: a tensor is of unknown rank, or none of floats.
     """
 
-    def element(x: Any) -> Any:
+    def element(x: Any) -> Tensor:
         if x.shape.ndims is None:
             raise ValueError(f"Rank of Tensor {x} must be known")
         rank = x.shape.ndims

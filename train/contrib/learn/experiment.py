@@ -188,7 +188,7 @@ class Experiment:
         """Adds monitors or hooks of training."""
         self._train_monitors.extend(additional_hooks)
 
-    def reset_export_strategies(self, new_export_strategies: Any = None) -> Any:
+    def reset_export_strategies(self, new_export_strategies: Any = None) -> tuple[Any, ...]:
         """Replaces the strategies; gives the old ones."""
         old = self._export_strategies
         self._set_export_strategies(new_export_strategies)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ...sessions.supervisor import Supervisor
 from ...summaries.summary_io import SummaryWriterCache
 from ..framework.variables import assert_or_get_global_step
 from . import monitors as monitors_lib
+
+if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
 
 _SPACE = "contrib.learn.graph_actions"
 _GRACE_SECS = 120
@@ -325,7 +328,7 @@ def _write_summary_results(output_dir: str, results: dict[str, Any], step: Any) 
     writer.flush()
 
 
-def _local_init() -> Any:
+def _local_init() -> Operation:
     return tf.group(tf.local_variables_initializer(), tf.tables_initializer())
 
 

@@ -25,7 +25,7 @@ def _execute_schedule(experiment: object, schedule: str) -> Any:
     raise (ValueError if missing else TypeError)(f"Schedule references {kind} {what} {schedule}")
 
 
-def _require_experiment(experiment: object) -> Any:
+def _require_experiment(experiment: object) -> Experiment:
     if not isinstance(experiment, Experiment):
         raise TypeError(
             "Experiment builder did not return an Experiment instance, got "

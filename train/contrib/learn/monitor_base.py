@@ -186,7 +186,7 @@ class RunHookAdapterForMonitors(SessionRunHook):
         for monitor in self._monitors:
             monitor.begin(max_steps=None)
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Asks for the step and for what monitors want; ValueError if that is no list."""
         step = self._global_step_tensor
         if self._last_step is None:

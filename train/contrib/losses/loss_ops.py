@@ -282,7 +282,7 @@ def mean_squared_error(
 @export("contrib.losses.mean_pairwise_squared_error")
 def mean_pairwise_squared_error(
     predictions: Tensor, labels: Any = None, weights: Any = 1.0, scope: str | None = None
-) -> Any:
+) -> Tensor:
     """The mean squared difference of differences: of all pairs of numbers of an element.
 
     Args:

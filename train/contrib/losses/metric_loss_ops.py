@@ -79,7 +79,7 @@ def masked_minimum(data: Tensor, mask: Tensor, dim: int = 1) -> Any:
     return tf.reduce_min(tf.multiply(data - most, mask), dim, keepdims=True) + most
 
 
-def _column(labels: Any) -> Any:
+def _column(labels: Any) -> Tensor:
     """The labels as a column."""
     shape = tf.shape(labels)
     if shape.shape != 1:
@@ -167,7 +167,7 @@ def npairs_loss(
     return _npairs(alike, embeddings_anchor, embeddings_positive, reg_lambda, print_losses)
 
 
-def _common_labels(sparse_labels: Sequence[SparseTensor]) -> Any:
+def _common_labels(sparse_labels: Sequence[SparseTensor]) -> Tensor:
     """How many labels each pair of elements shares."""
     count = len(sparse_labels)
     matrix = tf.zeros([count, count])

@@ -167,7 +167,7 @@ def streaming_covariance(
         apart = (before_x - batch_x) * (before_y - batch_y) * (before * batch / update_total)
         update_comoment = tf.assign_add(comoment, of_batch + apart)
 
-        def covariance(name: str) -> Any:
+        def covariance(name: str) -> Tensor:
             is_few = tf.less_equal(total, 1.0)
             return tf.where(is_few, float("nan"), tf.truediv(comoment, total - 1), name=name)
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.interface import log
@@ -19,6 +19,10 @@ from ...variables.global_step import get_global_step
 from ..training.hparam import HParams
 from . import core_layers as core
 from . import pruning_utils
+
+if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
+    from ....engine.graph.tensor import Tensor
 
 _SPACE = "contrib.model_pruning"
 
@@ -177,7 +181,7 @@ class Pruning:
         self._block_dims_map = {name: _sizes(name, text) for name, text in _pairs(dims)}
         self._weight_sparsity_map = {name: _share(text) for name, text in _pairs(shares)}
 
-    def _wanted(self) -> Any:
+    def _wanted(self) -> Tensor:
         """The share of zeros of a step."""
         spec = self._spec
         begin, end = spec.sparsity_function_begin_step, spec.sparsity_function_end_step
@@ -268,7 +272,7 @@ class Pruning:
             else:
                 self._assign_ops.append(pruning_utils.variable_assign(mask, new_mask))
 
-    def mask_update_op(self) -> Any:
+    def mask_update_op(self) -> Operation:
         """An operation that prunes."""
         with tf.name_scope(self._spec.name):
             if not self._assign_ops:

@@ -16,6 +16,7 @@ from ...optimizers.update_op_optimizer import GRADIENT, Number, Update, UpdateOp
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.operation import Operation
     from ....ops.state.variables import Variable
 
 _ADA_MAX = UpdateOps("ApplyAdaMax", "ResourceApplyAdaMax")
@@ -45,7 +46,7 @@ class NadamOptimizer(AdamOptimizer):
 
     def _apply_sparse_shared(
         self, grad: Tensor, var: Variable, indices: Tensor, scatter_add: Scatter
-    ) -> Any:
+    ) -> Operation:
         dtype = var.dtype.base_dtype
         numbers = self._numbers(lambda value: tf.cast(value, dtype))
         beta1_power, beta2_power, lr, beta1, beta2, epsilon = numbers
@@ -140,7 +141,7 @@ class AdaMaxOptimizer(AdamOptimizer):
 
     def _apply_rows(
         self, grad: Tensor, var: Variable, indices: Tensor, add: Scatter, update: Scatter
-    ) -> Any:
+    ) -> Operation:
         dtype = var.dtype.base_dtype
         power, rate, beta1, beta2, epsilon = self._numbers(lambda value: tf.cast(value, dtype))
 
@@ -159,7 +160,7 @@ class AdaMaxOptimizer(AdamOptimizer):
             after = add(var, indices, step)
         return tf.group(after, m_t, v_t)
 
-    def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
+    def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
         with tf.control_dependencies(update_ops):
             power = self._get_beta_accumulators()
             with tf.colocate_with(power):

@@ -24,6 +24,7 @@ from .averaging import (
 )
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....ops.state.variables import Variable
 
 LOCAL_VARIABLE_NAME = "local_center_variable"
@@ -166,7 +167,7 @@ class ElasticAverageOptimizer(Optimizer):
                 self._local_step, self._period, lambda: self._meet(local_vars, global_step)
             )
 
-    def _meet(self, local_vars: list[Any], global_step: Variable | None) -> Any:
+    def _meet(self, local_vars: list[Any], global_step: Variable | None) -> Operation:
         centers = [self._global_map[v] for v in local_vars]
         near = [self._local_map[v] for v in local_vars]
         copied = [copy.assign(center) for copy, center in zip(near, centers)]
@@ -184,7 +185,7 @@ class ElasticAverageOptimizer(Optimizer):
                     moved.append(tf.assign_add(global_step, 1))
         return tf.group(*moved)
 
-    def _barrier(self, task_index: int, after: list[Any]) -> Any:
+    def _barrier(self, task_index: int, after: list[Any]) -> Operation:
         """Waits until all workers came here: each tells each other one by a queue of that one."""
         queues = [
             tf.FIFOQueue(

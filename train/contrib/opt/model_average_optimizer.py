@@ -15,6 +15,7 @@ from ...sessions.session_run_hook import SessionRunHook
 from .averaging import GLOBAL_VARIABLE_NAME, every, local_step, plain_getter
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....ops.state.variables import Variable
 
 __all__ = ["GLOBAL_VARIABLE_NAME", "ModelAverageCustomGetter", "ModelAverageOptimizer"]
@@ -97,7 +98,7 @@ class ModelAverageOptimizer(Optimizer):
         """The gradients, of the optimizer of local steps."""
         return self._opt.compute_gradients(*args, **kwargs)
 
-    def _local_vars_update(self, var_list: list[Any]) -> Any:
+    def _local_vars_update(self, var_list: list[Any]) -> Operation:
         if not var_list:
             raise ValueError("The list of local_variables should not be empty")
         updates = []

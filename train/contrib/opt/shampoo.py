@@ -181,7 +181,7 @@ class ShampooOptimizer(Optimizer):
             lambda: self.get_slot(var, slot),
         )
 
-    def _scale(self, var: Variable, grad: Any, axis: int, step: _Step, indices: Any) -> Any:
+    def _scale(self, var: Variable, grad: Any, axis: int, step: _Step, indices: Any) -> Tensor:
         """The vector that a long axis is multiplied by."""
         squares = self.get_slot(var, f"Gbar_{axis}")
         others = _others(var, axis)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.graph.annotations import DTypeLike, TensorLike
@@ -13,8 +13,11 @@ from ....ops.public import tf
 from ..structures import Structure
 from .recurrent import _Steps, scan
 
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
 
-def _batch_major(tensor: Structure) -> Any:
+
+def _batch_major(tensor: Structure) -> Tensor:
     return tf.transpose(tensor, [1, 0, 2])
 
 
@@ -144,7 +147,7 @@ def bidirectional_functional_rnn(
         "use_tpu": use_tpu,
     }
 
-    def reversed_steps(tensor: Structure) -> Any:
+    def reversed_steps(tensor: Structure) -> Tensor:
         if sequence_length is None:
             return tf.reverse(tensor, axis=[time_axis])
         return tf.reverse_sequence(

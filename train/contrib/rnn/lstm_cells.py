@@ -464,7 +464,7 @@ class GLSTMCell(SizedCell):
         self._linears: list[Linear | None] = [None] * number_of_groups
         self._projection: Linear | None = None
 
-    def _part(self, inputs: Tensor, group: int, size: int, batch: Any) -> Any:
+    def _part(self, inputs: Tensor, group: int, size: int, batch: Any) -> Tensor:
         return tf.slice(
             inputs,
             begin=[0, group * size],
@@ -472,7 +472,7 @@ class GLSTMCell(SizedCell):
             name=f"GLSTM_group{group}_input_generation",
         )
 
-    def _group(self, group: int, inputs: Structure, m_prev: Tensor, size: int) -> Any:
+    def _group(self, group: int, inputs: Structure, m_prev: Tensor, size: int) -> list[Tensor]:
         """The four gates of a group."""
         batch = dimension_value(inputs.shape[0]) or tf.shape(inputs)[0]
         with tf.variable_scope(f"group{group}"):

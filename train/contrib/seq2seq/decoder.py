@@ -143,7 +143,7 @@ def dynamic_decode(
     swap_memory: bool = False,
     scope: VariableScope | str | None = None,
     **kwargs: Any,
-) -> Any:
+) -> tuple[Any, Any, Any]:
     """All steps of a decoder, until all sequences are finished (tf.contrib.seq2seq.dynamic_decode).
 
     Args:

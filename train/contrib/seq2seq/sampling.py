@@ -12,11 +12,12 @@ from ....ops.public import tf
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, TensorLike
+    from ....engine.graph.tensor import Tensor
 
 
 def _call_sampler(
     sample_n_fn: Callable[..., Any], sample_shape: TensorLike, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Draws of a shape, from a function that makes a number of them."""
     with tf.name_scope(name, "call_sampler", values=[sample_shape]):
         shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")

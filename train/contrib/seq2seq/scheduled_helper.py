@@ -67,7 +67,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         state: Structure,
         sample_ids: Structure,
         name: str | None = None,
-    ) -> Any:
+    ) -> tuple[Any, Any, Any]:
         """(finished, next inputs, the same state)."""
         values = [time, outputs, state, sample_ids]
         with tf.name_scope(name, "ScheduledEmbeddingTrainingHelperNextInputs", values):
@@ -131,7 +131,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
         state: Structure,
         sample_ids: Structure,
         name: str | None = None,
-    ) -> Any:
+    ) -> tuple[Any, Any, Any]:
         """(finished, next inputs, the same state)."""
         values = [time, outputs, state, sample_ids]
         with tf.name_scope(name, "ScheduledOutputTrainingHelperNextInputs", values):

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine import errors
 from ....engine.api import export
@@ -26,6 +26,9 @@ from ...sessions.supervisor import Supervisor
 from ...variables import global_step as steps
 from ..training import training
 from ..training.training import Pair, clip_gradient_norms, gradient_summaries, multiply_gradients
+
+if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
 
 _USE_GLOBAL_STEP = 0
 _USE_DEFAULT = 0
@@ -169,7 +172,7 @@ class _Sync:
     optimizers: tuple[SyncReplicasOptimizer, ...]
     is_chief: bool
 
-    def local_init_op(self, first: Any) -> Any:
+    def local_init_op(self, first: Any) -> Operation:
         with control_dependencies([first] if first is not None else []):
             return tf.group(
                 *[
@@ -178,7 +181,7 @@ class _Sync:
                 ]
             )
 
-    def ready_for_local_init_op(self) -> Any:
+    def ready_for_local_init_op(self) -> Operation:
         return tf.group(*[o.ready_for_local_init_op for o in self.optimizers])
 
     def chief_parts(self) -> tuple[list[Any], list[Any]]:

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.types import dtypes, nest
 from ....ops.nn.norm import moments
 from ....ops.public import tf
 from ..structures import Structure
 from .feature_keys import TrainEvalFeatures
+
+if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
 
 Moments = namedtuple("Moments", ["mean", "variance"])
 InputStatistics = namedtuple(
@@ -137,14 +140,14 @@ class InputStatisticsFromMiniBatch:
 
     def _follow(
         self, statistics: Any, sums: _Auxiliary, times: Structure, values: Structure, max_time: Any
-    ) -> Any:
+    ) -> Operation:
         count = tf.cast(sums.example_count, self._dtype)
         mean = sums.overall_feature_sum / count
         variance = count / (count - 1.0) * (sums.overall_feature_sum_of_squares / count - mean**2)
         overall = statistics.overall_feature_moments
         first = tf.cast(tf.argmin(times[:, 0]), dtypes.int32)
 
-        def start() -> Any:
+        def start() -> Operation:
             window = values[first, : self._starting_variance_window_size]
             begun = moments(window, axes=[0])
             pairs = zip(statistics.series_start_moments, begun)

@@ -80,7 +80,7 @@ class TPUEstimatorSpec(
         training_hooks: Sequence[Any] | None = None,
         evaluation_hooks: Sequence[Any] | None = None,
         prediction_hooks: Sequence[Any] | None = None,
-    ) -> Any:
+    ) -> TPUEstimatorSpec:
         check_host_calls(eval_metrics=eval_metrics, host_call=host_call)
         hooks = [
             tuple(given or ()) for given in (training_hooks, evaluation_hooks, prediction_hooks)

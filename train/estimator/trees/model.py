@@ -21,6 +21,7 @@ from .growers import AccumulatorGrower, Grower, InMemoryGrower, TreeHParams, con
 from .resources import QuantileAccumulator, TreeEnsemble
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ..heads import Head
     from ..model_fn import EstimatorSpec
 
@@ -36,7 +37,7 @@ class StopAtAttemptsHook(SessionRunHook):
         self._fetches = [num_finalized_trees, num_attempted_layers]
         self._trees, self._layers = max_trees, 2 * max_trees * max_depth
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: Any) -> SessionRunArgs:
         return SessionRunArgs(self._fetches)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
@@ -222,7 +223,7 @@ class _Training:
             return self._grow(loss)
         return cond(self._are_ready, lambda: self._grow(loss), update_quantiles)
 
-    def _grow(self, loss: Any) -> Any:
+    def _grow(self, loss: Any) -> Operation:
         grown = [self._cache_op] if self._in_memory else []
         if self._states is not None:
             now = self._tree_ids, self._node_ids, self.logits

@@ -20,6 +20,7 @@ from ....layers.core import Dense
 
 if TYPE_CHECKING:
     from .....engine.graph.annotations import TensorLike
+    from .....ops.state.template import Template
 
 MASK_INCLUSIVE = "inclusive"
 MASK_EXCLUSIVE = "exclusive"
@@ -193,7 +194,7 @@ def masked_autoregressive_default_template(
     name: str | None = None,
     *args: Any,
     **kwargs: Any,
-) -> Any:
+) -> Template:
     """A function for MaskedAutoregressiveFlow: masked dense layers that share their variables.
 
     Args:

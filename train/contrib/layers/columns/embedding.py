@@ -154,7 +154,7 @@ class _EmbeddingColumn(
         shared_vocab_size: int | None = None,
         max_norm: float | None = None,
         trainable: bool = True,
-    ) -> Any:
+    ) -> _EmbeddingColumn:
         if initializer is not None and not callable(initializer):
             raise ValueError(
                 "initializer must be callable if specified. Embedding of column_name: "
@@ -381,7 +381,7 @@ class _ScatteredEmbeddingColumn(
         hash_key: int,
         combiner: str = "sqrtn",
         initializer: Initializer = None,
-    ) -> Any:
+    ) -> _ScatteredEmbeddingColumn:
         if initializer is not None and not callable(initializer):
             raise ValueError(
                 f"initializer must be callable if specified. column_name: {column_name}"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.api import export
 from .....engine.types import dtypes, nest
@@ -26,6 +26,9 @@ from .estimator import Estimator
 from .model_fn import ModeKeys, ModelFnOps
 from .rnn_common import PredictionType, RNNKeys, state_tuple_to_dict
 from .rnn_common import get_state_name as _get_state_name
+
+if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
 
 __all__ = ["DynamicRnnEstimator", "state_tuple_to_dict"]
 
@@ -61,7 +64,7 @@ def dict_to_state_tuple(input_dict: dict[str, Any], cell: Any) -> Any:
         return nest.pack_sequence_as(pattern, found)
 
 
-def _concatenate_context_input(sequence_input: Structure, context_input: Structure) -> Any:
+def _concatenate_context_input(sequence_input: Structure, context_input: Structure) -> Tensor:
     """Sequences [batch, steps, k] with a context [batch, m] at every step."""
     checks = []
     for what, tensor, rank in (

@@ -120,7 +120,7 @@ class BaseEstimator(_WithParams, Evaluable, Trainable):
         batch_size: int | None = None,
         monitors: Sequence[Any] | None = None,
         max_steps: int | None = None,
-    ) -> Any:
+    ) -> BaseEstimator:
         """Trains from the last checkpoint on, if there is one.
 
         Args:

@@ -72,7 +72,7 @@ def called(input_fn: Any) -> tuple[Any, Any, list[Any]]:
 
 
 @export("contrib.learn.infer_real_valued_columns_from_input_fn")
-def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> Any:
+def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> list[Any]:
     """Columns of floats for what an input function gives.
 
     Args:
