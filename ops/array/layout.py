@@ -410,7 +410,7 @@ def _check_lengths(lengths: np.ndarray, most: int, axis: int) -> None:
         raise errors.invalid(f"seq_lens({wrong[0]}) {what}")
 
 
-def _lower_reverse_sequence(b: Builder, op: OpView, x: Value, lengths: Value) -> Any:
+def _lower_reverse_sequence(b: Builder, op: OpView, x: Value, lengths: Value) -> Value:
     seq, batch = op.attr("seq_dim"), op.attr("batch_dim")
 
     def check(lengths: np.ndarray, most: np.ndarray) -> None:

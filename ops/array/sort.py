@@ -44,7 +44,7 @@ def _descending(values: Tensor, axis: Any, want_indices: bool) -> Tensor:
     return tf.transpose(indices if want_indices else top, order)
 
 
-def _sorted(values: Tensor, axis: TensorLike, direction: str, want_indices: bool) -> Any:
+def _sorted(values: Tensor, axis: TensorLike, direction: str, want_indices: bool) -> Tensor:
     if direction not in _DIRECTIONS:
         raise ValueError(f"{direction} should be one of {', '.join(_DIRECTIONS)}")
     axis = convert_to_tensor(axis, name="axis")

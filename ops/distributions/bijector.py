@@ -299,7 +299,7 @@ class Bijector(abc.ABC):
 
     def forward_log_det_jacobian(
         self, x: TensorLike, event_ndims: Any, name: str = "forward_log_det_jacobian"
-    ) -> Any:
+    ) -> Tensor:
         """log|det(dy/dx)|, summed over the last `event_ndims` dimensions."""
         return self._call_forward_log_det_jacobian(x, event_ndims, name)
 

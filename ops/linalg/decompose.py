@@ -85,7 +85,7 @@ def _qr_gradient(op: Operation, grad_q: Tensor, grad_r: Tensor) -> Any:
             "QrGrad not implemented when ncols > nrows or full_matrices is true and ncols != nrows."
         )
 
-    def solve(x: Tensor, r: Tensor) -> Any:
+    def solve(x: Tensor, r: Tensor) -> Tensor:
         return adjoint(matrix_triangular_solve(r, adjoint(x), lower=False, adjoint=False))
 
     qdq = tf.matmul(q, grad_q, adjoint_a=True)

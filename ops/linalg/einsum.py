@@ -192,7 +192,7 @@ def _gradient(op: Operation, grad: Tensor) -> list[Any]:
     ]
 
 
-def _of_input(x: Tensor, part: str, right: str, grad: Tensor, *other: Any) -> Any:
+def _of_input(x: Tensor, part: str, right: str, grad: Tensor, *other: Any) -> Tensor:
     """The gradient of one input: where a label comes twice, that of its diagonal."""
     if _once(part) == part:
         return _share(x, part, right, grad, *other)

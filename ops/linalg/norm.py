@@ -122,7 +122,7 @@ def norm(
     keepdims: bool | None = None,
     name: str | None = None,
     keep_dims: bool | None = None,
-) -> Any:
+) -> Tensor:
     """The norm of vectors, of matrices or of all elements.
 
     Args:

@@ -270,7 +270,7 @@ def tridiagonal_solve(
     conjugate_rhs: bool = False,
     name: str | None = None,
     partial_pivoting: bool = True,
-) -> Any:
+) -> Tensor:
     """The solutions of tridiagonal systems (tf.linalg.tridiagonal_solve).
 
     Args:

@@ -64,7 +64,7 @@ def _hash_function(spec: Any) -> Callable[..., Any]:
     raise ValueError(f"Unknown hasher {spec.hasher}")
 
 
-def _as_text(tensor: Tensor) -> Any:
+def _as_text(tensor: Tensor) -> Tensor:
     return tensor if tensor.dtype.base_dtype == dtypes.string else tf.as_string(tensor)
 
 

@@ -447,7 +447,7 @@ def _extreme_gradient(
 _EXTREME = "T: {bfloat16, half, float32, float64, int32, int64}"
 
 
-def _maximum_gradient(op: Operation, grad: Tensor) -> Any:
+def _maximum_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     return _extreme_gradient(op, grad, tf.greater_equal)
 
 
@@ -468,7 +468,7 @@ maximum = elementwise(
 export("math.maximum", "maximum")(maximum)
 
 
-def _minimum_gradient(op: Operation, grad: Tensor) -> Any:
+def _minimum_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     return _extreme_gradient(op, grad, tf.less_equal)
 
 

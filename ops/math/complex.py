@@ -163,7 +163,7 @@ def conj(x: TensorLike, name: str | None = None) -> Any:
 
 
 # d|x| points along x / |x|; DivNoNan makes it zero at the origin, where there is no direction.
-def _complex_abs_gradient(op: Operation, grad: Tensor) -> Any:
+def _complex_abs_gradient(op: Operation, grad: Tensor) -> Tensor:
     x, y = op.inputs[0], op.outputs[0]
     numerator = complex(grad, tf.zeros_like(grad)) * x
     return tf.div_no_nan(numerator, complex(y, tf.zeros_like(y)))

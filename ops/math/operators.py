@@ -95,7 +95,7 @@ def _classic_div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tenso
 
 @export("div")
 @deprecated(None, "Deprecated in favor of operator or tf.math.divide.")
-def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
+def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as in Python 2, rounded down for integers.  Deprecated: `tf.divide` and `//` say more.
 
     Args:

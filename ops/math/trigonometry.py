@@ -95,12 +95,12 @@ def _arc_slope(op: Operation, grad: Tensor) -> Tensor:
     return tf.reciprocal(tf.sqrt(tf.subtract(one, x2)))
 
 
-def _asin_gradient(op: Operation, grad: Tensor) -> Any:
+def _asin_gradient(op: Operation, grad: Tensor) -> Tensor:
     with control_dependencies([grad]):
         return grad * _arc_slope(op, grad)
 
 
-def _acos_gradient(op: Operation, grad: Tensor) -> Any:
+def _acos_gradient(op: Operation, grad: Tensor) -> Tensor:
     with control_dependencies([grad]):
         slope = _arc_slope(op, grad)
         return -grad * slope

@@ -97,7 +97,7 @@ def dilated(
     paddings = _paddings_of(filter_shape, count, rate if known is None else known, padding)
     run = build(count, "VALID")
 
-    def call(inp: Any, filter: Any) -> Any:
+    def call(inp: Any, filter: Any) -> Tensor:
         return _through_batches(inp, filter, run, input_shape, axes, rate, paddings, first)
 
     return call
@@ -285,7 +285,7 @@ def _direct(
     form: Any,
     rate: Sequence[int],
     name: str,
-) -> Any:
+) -> Tensor:
     if count == 1:
         return conv1d(x, w, strides, padding, data_format=form, dilations=rate, name=name)
     function = raw.Conv2D if count == 2 else raw.Conv3D

@@ -27,7 +27,7 @@ def atrous_conv2d_transpose(
     rate: int,
     padding: str,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The transpose of atrous_conv2d, its gradient (tf.nn.atrous_conv2d_transpose).
 
     Args:

@@ -218,7 +218,7 @@ def bias_add_v1(value: TensorLike, bias: TensorLike, name: str | None = None) ->
 @export("nn.xw_plus_b")
 def xw_plus_b(
     x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None
-) -> Any:
+) -> Tensor:
     """matmul(x, weights) + biases.
 
     Args:

@@ -444,7 +444,7 @@ def conv_transpose(
     data_format: str | None = None,
     dilations: Any = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The transpose of a convolution over one to three spatial axes."""
     with name_scope(name, "conv_transpose", [input, filters, output_shape]) as name:
         if isinstance(output_shape, Tensor):

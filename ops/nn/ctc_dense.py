@@ -25,7 +25,7 @@ _LOG_0 = float(np.float32(np.log(1e-307)))
 _NEVER = float("-inf")
 
 
-def _ctc_state_trans(labels: TensorLike) -> Any:
+def _ctc_state_trans(labels: TensorLike) -> Tensor:
     """Which states follow on which: [batch, states, states], 1 at [row, next, before]."""
     with name_scope("ctc_state_trans"):
         labels = convert_to_tensor(labels, name="label_seq")

@@ -37,7 +37,7 @@ class Layer:
         self.input_biases = part(weights.input_biases)
         self.output_biases = part(weights.output_biases)
 
-    def of_inputs(self, x: Any) -> Any:
+    def of_inputs(self, x: Any) -> Tensor:
         """What the gates get of all inputs [time, batch, size]: one product for all steps."""
         shape = tf.shape(x)
         gates = self.net.gates * self.net.units

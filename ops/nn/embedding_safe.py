@@ -111,7 +111,7 @@ def safe_embedding_lookup_sparse_v2(
     default_id: int | None = None,
     max_norm: float | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """TensorFlow 2's order of arguments."""
     return safe_embedding_lookup_sparse(
         embedding_weights, sparse_ids, sparse_weights, combiner, default_id, name, "div", max_norm

@@ -101,12 +101,12 @@ def _backward(m: Maths, x: Any, h_prev: Any, *rest: Any) -> tuple[Any, Any, Any,
     return d_x, d_h_prev, d_c_bar, gates
 
 
-def _kernel(c: KernelContext, *inputs: Any) -> Any:
+def _kernel(c: KernelContext, *inputs: Any) -> tuple[Any, ...]:
     _check(*inputs)
     return _forward(OnArrays(), *inputs)
 
 
-def _lower(b: Builder, op: OpView, *inputs: Value) -> Any:
+def _lower(b: Builder, op: OpView, *inputs: Value) -> tuple[Any, ...]:
     _require(b, *inputs)
     return _forward(InPlan(b), *inputs)
 
@@ -143,12 +143,12 @@ def _grad_shape(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape(x), like_state, like_state, TensorShape([x[0], w_ru[1]])]
 
 
-def _grad_kernel(c: KernelContext, *inputs: Any) -> Any:
+def _grad_kernel(c: KernelContext, *inputs: Any) -> tuple[Any, Any, Any, Any]:
     _check(*inputs)
     return _backward(OnArrays(), *inputs)
 
 
-def _grad_lower(b: Builder, op: OpView, *inputs: Value) -> Any:
+def _grad_lower(b: Builder, op: OpView, *inputs: Value) -> tuple[Any, Any, Any, Any]:
     _require(b, *inputs)
     return _backward(InPlan(b), *inputs)
 

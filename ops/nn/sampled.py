@@ -134,7 +134,7 @@ def nce_loss(
     remove_accidental_hits: bool = False,
     partition_strategy: str = "mod",
     name: str = "nce_loss",
-) -> Any:
+) -> Tensor:
     """Noise-contrastive estimation: telling true classes from drawn ones; for training.
 
     Args:

@@ -453,7 +453,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
     def apply_indexed_slices_grad(
         self, grad: IndexedSlices, local_step: TensorLike = 0, name: str | None = None
-    ) -> Any:
+    ) -> Operation:
         """An operation that adds IndexedSlices, unless their step is over."""
         return self.apply_grad(
             grad_indices=grad.indices,

@@ -398,7 +398,7 @@ def stateless_random_normal(
     stddev: Any = 1.0,
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Normally distributed numbers, a function of shape and seed."""
     given = (shape, seed, mean, stddev, dtype, name)
     return _stateless_scaled("StatelessRandomNormal", "stateless_random_normal", *given)
@@ -412,7 +412,7 @@ def stateless_truncated_normal(
     stddev: Any = 1.0,
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Normally distributed numbers within two deviations, a function of shape and seed."""
     given = (shape, seed, mean, stddev, dtype, name)
     return _stateless_scaled("StatelessTruncatedNormal", "stateless_truncated_normal", *given)
@@ -433,7 +433,7 @@ def stateless_multinomial(
     seed: Any,
     output_dtype: Any = dtypes.int64,
     name: Any = None,
-) -> Any:
+) -> Tensor:
     """Class numbers drawn with probabilities softmax(logits), a function of them and the seed."""
     return _stateless_classes(
         "stateless_multinomial", logits, num_samples, seed, output_dtype, name
@@ -447,6 +447,6 @@ def stateless_categorical(
     seed: Any,
     dtype: Any = dtypes.int64,
     name: Any = None,
-) -> Any:
+) -> Tensor:
     """Class numbers drawn with probabilities softmax(logits), a function of them and the seed."""
     return _stateless_classes("stateless_categorical", logits, num_samples, seed, dtype, name)

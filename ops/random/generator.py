@@ -178,7 +178,7 @@ class Generator:
         stddev: TensorLike = 1.0,
         dtype: DTypeLike = dtypes.float32,
         name: str | None = None,
-    ) -> Any:
+    ) -> Tensor:
         """Normally distributed numbers."""
         given = ("StatefulStandardNormalV2", shape, mean, stddev, dtype)
         return self._scaled(name, "stateful_normal", *given)
@@ -190,7 +190,7 @@ class Generator:
         stddev: TensorLike = 1.0,
         dtype: DTypeLike = dtypes.float32,
         name: str | None = None,
-    ) -> Any:
+    ) -> Tensor:
         """Normally distributed numbers within two deviations of the mean."""
         given = ("StatefulTruncatedNormal", shape, mean, stddev, dtype)
         return self._scaled(name, "truncated_normal", *given)

@@ -340,7 +340,7 @@ def random_normal(
     dtype: Any = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Normally distributed numbers, others in every run.
 
     Args:
@@ -374,7 +374,7 @@ def truncated_normal(
     dtype: Any = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Normally distributed numbers, redrawn when more than two deviations from the mean.
 
     Args:
@@ -516,7 +516,7 @@ def multinomial(
     seed: Any = None,
     name: str | None = None,
     output_dtype: Any = None,
-) -> Any:
+) -> Tensor:
     """Class numbers, drawn with the probabilities softmax(logits).
 
     Args:
@@ -546,7 +546,7 @@ def multinomial(
 @export("random.categorical")
 def categorical(
     logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Class numbers drawn with probabilities softmax(logits)."""
     with name_scope(name, "categorical", [logits]):
         return _draw_classes(logits, num_samples, dtype, seed)
@@ -558,6 +558,6 @@ def random_poisson_v2(
     dtype: DTypeLike = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """`tf.random.poisson`, given the shape first, as in TensorFlow 2."""
     return tf.random_poisson(lam, shape, dtype, seed, name)

@@ -174,7 +174,7 @@ def sparse_tensor_to_dense(
     default_value: TensorLike | None = None,
     validate_indices: bool = True,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The dense form of a sparse tensor.
 
     Args:

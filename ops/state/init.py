@@ -203,7 +203,7 @@ class RandomUniform(Initializer):
         shape: Any,
         dtype: Any = None,
         partition_info: PartitionInfo | None = None,
-    ) -> Any:
+    ) -> Tensor:
         dtype = self._chosen(dtype)
         return random.random_uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)
 
@@ -304,7 +304,7 @@ class UniformUnitScaling(Initializer):
         shape: Any,
         dtype: Any = None,
         partition_info: PartitionInfo | None = None,
-    ) -> Any:
+    ) -> Tensor:
         size = 1.0
         for length in _whole(shape, partition_info)[:-1]:
             size *= float(length)
@@ -504,7 +504,7 @@ class Identity(Initializer):
         shape: Any,
         dtype: Any = None,
         partition_info: PartitionInfo | None = None,
-    ) -> Any:
+    ) -> Tensor:
         full_shape = _whole(shape, partition_info)
         if len(full_shape) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")

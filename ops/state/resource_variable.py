@@ -536,7 +536,7 @@ class _UnreadVariable(BaseResourceVariable):
     def read_value(self) -> Any:
         return self._read_variable_op()
 
-    def _read_variable_op(self) -> Any:
+    def _read_variable_op(self) -> Tensor:
         with control_dependencies([self._parent_op]):
             return super()._read_variable_op()
 

@@ -72,6 +72,6 @@ def tables_initializer(name: str = "init_all_tables") -> Operation:
 
 
 @export("initialize_all_tables")
-def initialize_all_tables(name: str = "init_all_tables") -> Any:
+def initialize_all_tables(name: str = "init_all_tables") -> Operation:
     """The old name of `tables_initializer`."""
     return tables_initializer(name)

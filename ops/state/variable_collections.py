@@ -119,7 +119,7 @@ def variables_initializer(var_list: Any, name: str = "init") -> Operation:
 
 
 @export("initializers.global_variables", "global_variables_initializer", "initialize_all_variables")
-def global_variables_initializer() -> Any:
+def global_variables_initializer() -> Operation:
     """One operation that initializes all global variables that there are by now.
 
     Returns:
@@ -136,7 +136,7 @@ def global_variables_initializer() -> Any:
 
 
 @export("initializers.local_variables", "local_variables_initializer", "initialize_local_variables")
-def local_variables_initializer() -> Any:
+def local_variables_initializer() -> Operation:
     """One operation that initializes all local variables that there are by now.
 
     Returns:

@@ -30,6 +30,7 @@ from .variables import RefVariable, _default_creator
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.graph.tensor import Tensor
+    from .variable_partitions import PartitionedVariable
 
 # Where a graph keeps its store and its current scope.
 _STORE_KEY = ("__variable_store",)
@@ -199,7 +200,7 @@ def get_local_variable(
     return get_variable(**asked)
 
 
-def get_partitioned_variable(name: Any, **asked: Any) -> Any:
+def get_partitioned_variable(name: Any, **asked: Any) -> PartitionedVariable:
     """A variable in several parts, in the current scope."""
     return get_variable_scope()._get_partitioned_variable(default_variable_store(), name, **asked)
 

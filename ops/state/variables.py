@@ -32,6 +32,8 @@ from .variable_modes import (
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.graph import Graph
+    from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Reference
     from ...engine.session.session import BaseSession
     from ...engine.types.dtypes import DType
@@ -363,15 +365,15 @@ class RefVariable(Variable):
         return self._variable.name
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         return self._variable.dtype
 
     @property
-    def op(self) -> Any:
+    def op(self) -> Operation:
         return self._variable.op
 
     @property
-    def graph(self) -> Any:
+    def graph(self) -> Graph:
         return self._variable.graph
 
     @property
@@ -379,7 +381,7 @@ class RefVariable(Variable):
         return self._variable.device
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> TensorShape:
         return self._variable.get_shape()
 
     def _as_graph_element(self) -> Tensor:

@@ -350,7 +350,7 @@ def decode_raw_v1(
     little_endian: bool = True,
     name: str | None = None,
     bytes: TensorLike | None = None,
-) -> Any:
+) -> Tensor:
     """The bytes of strings as numbers, along a new last axis.
 
     Args:

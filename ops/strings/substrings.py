@@ -382,7 +382,7 @@ def substr_deprecated(
     len: int | Sequence[Any],
     name: str | None = None,
     unit: str = "BYTE",
-) -> Any:
+) -> Tensor:
     """`tf.strings.substr`."""
     return substr(input, pos, len, name=name, unit=unit)
 

@@ -228,7 +228,7 @@ def tensor_summary(
 
 
 @export("summary.text")
-def text(name: str, tensor: Any, collections: Sequence[str] | None = None) -> Any:
+def text(name: str, tensor: Any, collections: Sequence[str] | None = None) -> Tensor:
     """A summary of texts, a string tensor of any shape; ValueError for another type."""
     from ...io.protos import SummaryMetadata
 

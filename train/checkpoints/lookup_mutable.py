@@ -140,16 +140,16 @@ class MutableHashTable(_Mutable):
         self._table_name = handle.op.name.split("/")[-1]
         return handle
 
-    def remove(self, keys: Any, name: str | None = None) -> Any:
+    def remove(self, keys: Any, name: str | None = None) -> Operation:
         """An operation that takes keys out."""
         return self._removal(keys, name)
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: Any, name: str | None = None) -> Tensor:
         """The values of keys; the default for those that are not there."""
         with self._scope(name, "find", keys, self._default_value):
             return self._found(keys)
 
-    def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Any:
+    def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Operation:
         """An operation that gives keys values."""
         return self._insertion(keys, values, name)
 
@@ -198,14 +198,14 @@ class DenseHashTable(_Mutable):
         self._table_name = handle.op.name.split("/")[-1]
         return handle
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: Any, name: str | None = None) -> Tensor:
         """The values of keys; the default for those that are not there."""
         with self._scope(name, "find", keys):
             return self._found(keys)
 
     def insert_or_assign(
         self, keys: TensorLike, values: TensorLike, name: str | None = None
-    ) -> Any:
+    ) -> Operation:
         """An operation that gives keys values."""
         return self._insertion(keys, values, name)
 
@@ -213,7 +213,7 @@ class DenseHashTable(_Mutable):
         """The same as `insert_or_assign`."""
         return self.insert_or_assign(keys, values, name)
 
-    def erase(self, keys: Any, name: str | None = None) -> Any:
+    def erase(self, keys: Any, name: str | None = None) -> Operation:
         """An operation that takes keys out."""
         return self._removal(keys, name)
 

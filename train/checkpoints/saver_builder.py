@@ -44,7 +44,7 @@ class BaseSaverBuilder:
     def __init__(self, write_version: int = V2) -> None:
         self._write_version = write_version
 
-    def save_op(self, filename_tensor: Any, saveables: Saveables) -> Any:
+    def save_op(self, filename_tensor: Any, saveables: Saveables) -> Operation:
         """The op that writes the saveables."""
         names, tensors, slices = [], [], []
         for saveable in saveables:
@@ -113,7 +113,7 @@ class BaseSaverBuilder:
                 with control_dependencies([merge]):
                     return tf.identity(checkpoint_prefix)
 
-    def _AddShardedSaveOps(self, filename_tensor: Tensor, per_device: PerDevice) -> Any:  # noqa: N802
+    def _AddShardedSaveOps(self, filename_tensor: Tensor, per_device: PerDevice) -> Tensor:  # noqa: N802
         if self._write_version == V2:
             return self._AddShardedSaveOpsForV2(filename_tensor, per_device)
         shards = tf.constant(len(per_device), name="num_shards")

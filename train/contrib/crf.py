@@ -52,7 +52,7 @@ def crf_sequence_score(
         Scores [batch], not normalised.
     """
 
-    def single() -> Any:
+    def single() -> Tensor:
         kind = tag_indices.dtype
         batch = tf.shape(inputs, out_type=kind)[0]
         rows = tf.reshape(tf.range(batch, dtype=kind), [-1, 1])
@@ -103,10 +103,10 @@ def crf_log_norm(inputs: Tensor, sequence_lengths: Tensor, transition_params: Te
     """
     first = tf.squeeze(tf.slice(inputs, [0, 0, 0], [-1, 1, -1]), [1])
 
-    def single() -> Any:
+    def single() -> Tensor:
         return _zero_where_empty(tf.reduce_logsumexp(first, [1]), sequence_lengths)
 
-    def several() -> Any:
+    def several() -> Tensor:
         rest = tf.slice(inputs, [0, 1, 0], [-1, -1, -1])
         _, alphas = dynamic_rnn(
             cell=CrfForwardRnnCell(transition_params),

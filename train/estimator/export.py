@@ -138,7 +138,7 @@ class TensorServingInputReceiver(
 class UnsupervisedInputReceiver(ServingInputReceiver):
     """What an exported model without labels takes."""
 
-    def __new__(cls, features: object, receiver_tensors: object) -> Any:
+    def __new__(cls, features: object, receiver_tensors: object) -> ServingInputReceiver:
         return super().__new__(cls, features, receiver_tensors)
 
 
@@ -170,7 +170,7 @@ def build_parsing_serving_input_receiver_fn(
         A function that makes the placeholder, and parses it.
     """
 
-    def serving_input_receiver_fn() -> Any:
+    def serving_input_receiver_fn() -> ServingInputReceiver:
         examples = tf.placeholder(
             dtypes.string, shape=[default_batch_size], name="input_example_tensor"
         )
@@ -202,7 +202,7 @@ def build_raw_serving_input_receiver_fn(
         A function that makes the placeholders.
     """
 
-    def serving_input_receiver_fn() -> Any:
+    def serving_input_receiver_fn() -> ServingInputReceiver:
         tensors = _placeholders_like(features, default_batch_size)
         return ServingInputReceiver(tensors, tensors)
 
@@ -244,7 +244,7 @@ def build_raw_supervised_input_receiver_fn(
         one = _placeholder_like(tensors, default_batch_size)
         return one, {default: one}
 
-    def supervised_input_receiver_fn() -> Any:
+    def supervised_input_receiver_fn() -> SupervisedInputReceiver:
         of_features, received = copied(features, SINGLE_RECEIVER_DEFAULT_NAME)
         of_labels, more = copied(labels, SINGLE_LABEL_DEFAULT_NAME)
         return SupervisedInputReceiver(of_features, of_labels, {**received, **more})

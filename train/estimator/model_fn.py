@@ -95,7 +95,7 @@ class EstimatorSpec(
             prediction_hooks=_checked_hooks(prediction_hooks),
         )
 
-    def _replace(self, **kwds: Any) -> Any:
+    def _replace(self, **kwds: Any) -> EstimatorSpec:
         if kwds.get("mode", self.mode) != self.mode:
             raise ValueError("mode of EstimatorSpec cannot be changed.")
         return EstimatorSpec(**{**self._asdict(), **kwds})

@@ -108,7 +108,7 @@ class DenseFeatures(_BaseFeaturesLayer):
     def _target_shape(self, input_shape: Any, total_elements: int) -> tuple[Any, int]:
         return input_shape[0], total_elements
 
-    def call(self, inputs: Any, cols_to_output_tensors: Any = None) -> Any:  # type: ignore[override]
+    def call(self, inputs: Any, cols_to_output_tensors: Any = None) -> Tensor:  # type: ignore[override]
         """The matrix; a dict that is given is filled with each column's part of it."""
         _require_dict(inputs)
         cache, outputs = FeatureTransformationCache(inputs), []

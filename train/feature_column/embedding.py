@@ -40,6 +40,7 @@ from .serialization import (
 from .state import OldInputs
 
 if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
     from ...ops.state.init import TruncatedNormal
     from .state import Cache, Objects, StateManager, _LazyBuilder
 
@@ -237,7 +238,7 @@ class _EmbeddingBase(DenseColumn, SequenceDenseColumn):
     def _weights(self, state_manager: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no vectors")
 
-    def _looked_up(self, sparse: Any, state_manager: Any) -> Any:
+    def _looked_up(self, sparse: Any, state_manager: Any) -> Tensor:
         return safe_embedding_lookup_sparse(
             embedding_weights=self._weights(state_manager),
             sparse_ids=sparse.id_tensor,
@@ -434,7 +435,7 @@ class SharedEmbeddingColumn(
     def _weights(self, state_manager: Any) -> Any:
         return self.shared_embedding_column_creator.embedding_weights
 
-    def _found(self, cache: Cache, state_manager: StateManager | None) -> Any:
+    def _found(self, cache: Cache, state_manager: StateManager | None) -> tuple[Any, Any]:
         with tf.name_scope(None, default_name=self.name):
             return super()._found(cache, state_manager)
 
@@ -543,6 +544,6 @@ class _SharedEmbeddingColumn(
             )
         return found[0]
 
-    def _found(self, cache: Cache, state_manager: StateManager | None) -> Any:
+    def _found(self, cache: Cache, state_manager: StateManager | None) -> tuple[Any, Any]:
         with tf.name_scope(None, default_name=self.name):
             return super()._found(cache, state_manager)

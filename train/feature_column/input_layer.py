@@ -74,7 +74,7 @@ def internal_input_layer(
     scope: Any = None,
     cols_to_output_tensors: dict[Any, Any] | None = None,
     from_template: bool = False,
-) -> Any:
+) -> Tensor:
     """input_layer in a scope given, or in that of a template."""
     columns = normalized_old(feature_columns)
     for column in columns:

@@ -36,6 +36,7 @@ from .state import (
 )
 
 if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
     from .state import Objects, _LazyBuilder
 
 
@@ -261,7 +262,7 @@ class _LinearModel(base_layer.Layer):
         """The variables to train."""
         return [weight for layer in self._layers() for weight in layer.trainable_weights]
 
-    def call(self, inputs: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Any) -> Tensor:  # type: ignore[override]
         """The sums."""
         with tf.variable_scope(self.name):
             for column in self._feature_columns:
@@ -337,7 +338,7 @@ class _LinearModelLayer(base_layer.Layer):
             )
         super().build(None)
 
-    def call(self, inputs: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Any) -> Tensor:  # type: ignore[override]
         """The sums."""
         if not isinstance(inputs, dict):
             raise ValueError(f"We expected a dictionary here. Instead we got: {inputs}")

@@ -178,7 +178,7 @@ class Conv(base.Layer):
             outputs = self._with_bias(outputs)
         return self.activation(outputs)
 
-    def _with_bias(self, outputs: Any) -> Any:
+    def _with_bias(self, outputs: Any) -> Tensor:
         return bias_add(outputs, self.bias, data_format="NCHW" if self._first else "NHWC")
 
     def _shape(self, batch: Any, sizes: list[Any]) -> TensorShape:

@@ -147,7 +147,7 @@ class List(TrackableDataStructure, Sequence):
         """A list of the same objects."""
         return type(self)(copy.copy(self._storage))
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> List:
         return self.copy()
 
     def __deepcopy__(self, memo: Any) -> Any:
@@ -176,7 +176,7 @@ class List(TrackableDataStructure, Sequence):
     def __add__(self, other: Any) -> List:
         return type(self)(self._storage + getattr(other, "_storage", other))
 
-    def __radd__(self, other: Sequence[Any]) -> Any:
+    def __radd__(self, other: Sequence[Any]) -> List:
         return type(self)(other) + self
 
     def __imul__(self, count: int) -> List:
@@ -191,7 +191,7 @@ class List(TrackableDataStructure, Sequence):
     def __mul__(self, count: int) -> List:
         return type(self)(self._storage * count)
 
-    def __rmul__(self, count: int) -> Any:
+    def __rmul__(self, count: int) -> List:
         return self * count
 
     def __getitem__(self, key: Any) -> Any:

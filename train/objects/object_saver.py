@@ -32,7 +32,7 @@ class _SingleDeviceSaver:
     def __init__(self, saveable_objects: Iterable[Any]) -> None:
         self._saveable_objects = _checked(saveable_objects, "list")
 
-    def save(self, file_prefix: Tensor) -> Any:
+    def save(self, file_prefix: Tensor) -> Operation:
         """The op that writes them."""
         specs = [
             (spec.name, spec.slice_spec, spec.tensor)

@@ -193,13 +193,13 @@ class AdamOptimizer(Optimizer):
 
     # There is no sparse Adam op.  All of m and v decay, so that the step equals the dense one.
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Operation:
         def scatter_add(x: Variable, i: Tensor, v: Tensor) -> Any:
             return tf.scatter_add(x, i, v, use_locking=self._use_locking)
 
         return self._apply_sparse_shared(grad.values, var, grad.indices, scatter_add)
 
-    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
+    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Operation:
         def scatter_add(x: Variable, i: Tensor, v: Tensor) -> Any:
             with tf.control_dependencies([raw.ResourceScatterAdd(x.handle, i, v)]):
                 return x.value()

@@ -92,7 +92,7 @@ class _Simple(LayerRNNCell):
         dtype: Any = self.dtype
         return tf.zeros_initializer(dtype=dtype)
 
-    def _product(self, inputs: Tensor, state: Tensor, kernel: TensorLike, bias: Variable) -> Any:
+    def _product(self, inputs: Tensor, state: Tensor, kernel: TensorLike, bias: Variable) -> Tensor:
         return bias_add(tf.matmul(tf.concat([inputs, state], 1), kernel), bias)
 
 

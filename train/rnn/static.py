@@ -132,7 +132,7 @@ def _lengths(
     if lengths.get_shape().ndims not in (None, 1):
         raise ValueError("sequence_length must be a vector of length batch_size")
 
-    def zeros(size: int) -> Any:
+    def zeros(size: int) -> Tensor:
         output = zeros_for(batch_size, size, state_dtype(dtype, state))
         output.set_shape(TensorShape(concat(fixed_batch, size, static=True)))
         return output

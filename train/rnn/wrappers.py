@@ -149,7 +149,7 @@ class Dropping(Wrapping):
             sizes = {"input": input_size, **sizes}
         for what, size in sizes.items():
 
-            def noise(index: int, s: int, what: str = what) -> Any:
+            def noise(index: int, s: int, what: str = what) -> Tensor:
                 # One mask for all rows of the batch and for all steps:
                 # https://arxiv.org/abs/1512.05287.
                 shape = tf.concat(([1], TensorShape(s).as_list()), 0)

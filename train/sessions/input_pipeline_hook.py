@@ -15,7 +15,7 @@ from .session_run_hook import SessionRunHook
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.session.session import BaseSession
-    from .session_run_hook import SessionRunContext
+    from .session_run_hook import SessionRunArgs, SessionRunContext
 
 # The collection of handles of all iterators.
 _ITERATORS = "iterators"
@@ -52,7 +52,7 @@ class CheckpointInputPipelineHook(SessionRunHook):
             hook._saver = saver
         hook.begin()
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Before the first run goes on where the last checkpoint was made, or makes one."""
         if self._is_first_run:
             self._is_first_run = False

@@ -93,7 +93,7 @@ class ResourceSummaryWriter(SummaryWriter):
         """The operation that opens the writer."""
         return self._init_op if self._v2 else self._init_op_fn(self._resource)
 
-    def flush(self) -> Any:
+    def flush(self) -> Operation:
         """The operation that writes what waits."""
         return _flush(writer=self)
 

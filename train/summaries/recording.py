@@ -43,7 +43,7 @@ def _should_record(default: bool) -> Tensor:
     return tf.logical_and(True, condition)
 
 
-def should_record_summaries() -> Any:
+def should_record_summaries() -> Tensor:
     """A bool tensor: whether summaries are written; not unless something says so."""
     return _should_record(default=False)
 

@@ -106,7 +106,7 @@ def _assert_shape(expected: Any, tensor: Tensor) -> Any:
 
 
 @export("contrib.framework.with_same_shape")
-def with_same_shape(expected_tensor: Tensor, tensor: Tensor) -> Any:
+def with_same_shape(expected_tensor: Tensor, tensor: Tensor) -> Tensor:
     """The second tensor, of the shape of the first: `with_shape` says how that is checked."""
     with tf.name_scope(f"{tensor.op.name}/", values=[expected_tensor, tensor]):
         shape = expected_tensor.shape
@@ -184,7 +184,7 @@ def with_shape(expected_shape: Any, tensor: Tensor) -> Tensor:
 
 
 @export("contrib.framework.assert_scalar_int")
-def assert_scalar_int(tensor: TensorLike, name: str | None = None) -> Any:
+def assert_scalar_int(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The tensor, which is an integer scalar.
 
     Raises:

@@ -84,7 +84,7 @@ def local_variable(
     validate_shape: bool = True,
     name: str | None = None,
     use_resource: bool | None = None,
-) -> Any:
+) -> Variable:
     """A variable that is not trained, in the collection of local variables.
 
     Args: as tf.Variable.
@@ -99,7 +99,7 @@ def global_variable(
     validate_shape: bool = True,
     name: str | None = None,
     use_resource: bool | None = None,
-) -> Any:
+) -> Variable:
     """A variable that is not trained, in the collection of global variables.
 
     Args: as tf.Variable.

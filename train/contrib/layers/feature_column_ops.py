@@ -126,7 +126,7 @@ def input_from_feature_columns(
     trainable: bool = True,
     scope: Scope | None = None,
     cols_to_outs: dict[Any, Any] | None = None,
-) -> Any:
+) -> Tensor:
     """The input of a network: what columns make of features, side by side.
 
     Args:
@@ -169,7 +169,7 @@ def sequence_input_from_feature_columns(
     weight_collections: Iterable[str] | None = None,
     trainable: bool = True,
     scope: Scope | None = None,
-) -> Any:
+) -> Tensor:
     """The input of a network of sequences: what columns make of features, side by side.
 
     Args: as `input_from_feature_columns`; columns are of numbers, embeddings or one-hot rows, and

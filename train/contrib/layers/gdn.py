@@ -142,7 +142,7 @@ class GDN(base.Layer):
         outputs.set_shape(inputs.shape)
         return outputs
 
-    def _with_beta(self, norms: Any, rank: int) -> Any:
+    def _with_beta(self, norms: Any, rank: int) -> Tensor:
         """Adds beta to channels in front, for which there must be four axes."""
         if rank == 3:
             added = bias_add(tf.expand_dims(norms, 2), self.beta, data_format="NCHW")

@@ -41,7 +41,7 @@ def scattered_embedding_lookup(
     dimension: int,
     name: str | None = None,
     hash_key: int | None = None,
-) -> Any:
+) -> Tensor:
     """The vectors of values, of which every number is found by the hash of value and place.
 
     Args:
@@ -208,7 +208,7 @@ def _sampled_scattered_embedding_lookup_sparse(
         if sampled_candidates is not None:
             sampled_candidates = tf.gather(sampled_candidates, rows)
 
-        def looked_up(numbers: Any, name: str) -> Any:
+        def looked_up(numbers: Any, name: str) -> Tensor:
             return _sampled_scattered_embedding_lookup(
                 numbers, sp_values.values, dimension, sampled_candidates, hash_key, name
             )

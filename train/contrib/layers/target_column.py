@@ -285,7 +285,7 @@ def _mean_squared_loss(logits: Any, target: Any) -> Tensor:
     return tf.squared_difference(logits, tf.cast(target, dtypes.float32))
 
 
-def _log_loss_with_two_classes(logits: Any, target: Any) -> Any:
+def _log_loss_with_two_classes(logits: Any, target: Any) -> Tensor:
     labels = tf.cast(_as_column(target), dtypes.float32)
     return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
 

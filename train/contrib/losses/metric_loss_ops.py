@@ -88,7 +88,7 @@ def _column(labels: Any) -> Tensor:
 
 
 @export(f"{_NAMESPACE}.triplet_semihard_loss")
-def triplet_semihard_loss(labels: Tensor, embeddings: Tensor, margin: float = 1.0) -> Any:
+def triplet_semihard_loss(labels: Tensor, embeddings: Tensor, margin: float = 1.0) -> Tensor:
     """The triplet loss with semi-hard negatives (https://arxiv.org/abs/1503.03832).
 
     Args:
@@ -210,7 +210,7 @@ def npairs_loss_multilabel(
 
 
 @export(f"{_NAMESPACE}.lifted_struct_loss")
-def lifted_struct_loss(labels: Tensor, embeddings: Tensor, margin: float = 1.0) -> Any:
+def lifted_struct_loss(labels: Tensor, embeddings: Tensor, margin: float = 1.0) -> Tensor:
     """The lifted structured loss (https://arxiv.org/abs/1511.06452).
 
     Args:

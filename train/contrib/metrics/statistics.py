@@ -201,7 +201,7 @@ def streaming_pearson_correlation(
         rows = ((x, y, "covariance"), (x, x, "variance_predictions"), (y, y, "variance_labels"))
         found = [streaming_covariance(a, b, weights=weights, name=name) for a, b, name in rows]
 
-        def correlation(both: Any, of_x: Any, of_y: Any, name: str) -> Any:
+        def correlation(both: Any, of_x: Any, of_y: Any, name: str) -> Tensor:
             return tf.truediv(both, tf.multiply(tf.sqrt(of_x), tf.sqrt(of_y)), name=name)
 
         (both, update_both), (of_x, update_x), (of_y, update_y) = found
@@ -238,7 +238,7 @@ def streaming_mean_cosine_distance(
     return collected(value, update, metrics_collections, updates_collections)
 
 
-def _kappa(po: Any, pe_row: Any, pe_col: Any, name: str) -> Any:
+def _kappa(po: Any, pe_row: Any, pe_col: Any, name: str) -> Tensor:
     agreed, total = tf.reduce_sum(po), tf.reduce_sum(pe_row)
     products = tf.cast(pe_row * pe_col, dtypes.float64)
     by_chance = tf.reduce_sum(tf.div_no_nan(products, tf.cast(total, dtypes.float64)))

@@ -247,7 +247,7 @@ class Pruning:
             mask = tf.slice(whole, [0, 0], sizes)
         return smoothed, tf.reshape(mask, tf.shape(weights))
 
-    def _pooled(self, matrix: Any, block: list[int], kind: str, name: str) -> Any:
+    def _pooled(self, matrix: Any, block: list[int], kind: str, name: str) -> Tensor:
         given: Any = dict(window_shape=block, pooling_type=kind, strides=block, padding="SAME")
         if self._spec.use_tpu:
             return pruning_utils.factorized_pool(matrix, name=name, **given)

@@ -118,7 +118,7 @@ class AdaMaxOptimizer(AdamOptimizer):
     def _update(self, var: Variable, slot: Callable[[str], Any], number: Number) -> Update:
         return Update(_ADA_MAX, (slot("m"), slot("v"), *self._numbers(number), GRADIENT))
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Operation:
         locking = {"use_locking": self._use_locking}
         return self._apply_rows(
             grad.values,
@@ -128,7 +128,7 @@ class AdaMaxOptimizer(AdamOptimizer):
             lambda x, i, v: tf.scatter_update(x, i, v, **locking),
         )
 
-    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
+    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Operation:
         def behind(scatter: Callable[..., Any]) -> Scatter:
             def scattered(x: Any, i: Tensor, v: Tensor) -> Any:
                 with tf.control_dependencies([scatter(x.handle, i, v)]):

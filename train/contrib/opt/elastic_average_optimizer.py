@@ -205,7 +205,7 @@ class ElasticAverageOptimizer(Optimizer):
         heard = queues[task_index].dequeue_many(len(queues) - 1)
         return tf.group(*told, heard)
 
-    def get_init_op(self, task_index: int) -> Any:
+    def get_init_op(self, task_index: int) -> Operation:
         """The operation that sets local variables to those at the centre.
 
         Args:

@@ -81,10 +81,10 @@ class LazyAdamOptimizer(AdamOptimizer):
         [1.   0.75 1.  ]
     """
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Operation:
         return _apply_rows(self, grad, var)
 
-    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
+    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Operation:
         return _apply_resource_rows(self, grad, handle, indices)
 
 
@@ -157,10 +157,10 @@ class LazyAdamGSOptimizer(AdamGSOptimizer):
             `AdamGSOptimizer`.
     """
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:  # type: ignore[override]
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Operation:  # type: ignore[override]
         return _apply_rows(self, grad, var)
 
     def _resource_apply_sparse(  # type: ignore[override]
         self, grad: Tensor, handle: Variable, indices: Tensor
-    ) -> Any:
+    ) -> Operation:
         return _apply_resource_rows(self, grad, handle, indices)

@@ -153,7 +153,7 @@ class ModelAverageOptimizer(Optimizer):
         self._accumulator_list.append((accumulator, center.device))
         return added, average
 
-    def _average(self, local_vars: list[Any], global_step: Any) -> Any:
+    def _average(self, local_vars: list[Any], global_step: Any) -> Operation:
         centers = [self._local_2_global[v] for v in local_vars]
         with tf.colocate_with(global_step):
             tokens = tf.FIFOQueue(-1, [dtypes.bool], shapes=[[]], shared_name="sync_queue")
@@ -177,7 +177,7 @@ class ModelAverageOptimizer(Optimizer):
         with tf.control_dependencies([told]):
             return self._local_vars_update(local_vars)
 
-    def get_init_op(self) -> Any:
+    def get_init_op(self) -> Operation:
         """The operation that sets local variables to the averages.
 
         Raises:

@@ -64,7 +64,7 @@ def get_cosine_decay_fn(
         A function of the global step, which raises ValueError for None.
     """
 
-    def cosine_decay_fn(global_step: object) -> Any:
+    def cosine_decay_fn(global_step: object) -> Tensor:
         step = _at_most(global_step, decay_steps, "cosine_decay")
         done = tf.cast(step, dtypes.float32) / tf.cast(decay_steps, dtypes.float32)
         fraction = 2.0 * num_periods * done
@@ -90,7 +90,7 @@ def get_restart_decay_fn(
         A function of the global step, which raises ValueError for None.
     """
 
-    def restart_decay_fn(global_step: object) -> Any:
+    def restart_decay_fn(global_step: object) -> Tensor:
         step = _at_most(global_step, decay_steps, "cosine_decay")
         into = tf.mod(num_periods * tf.cast(step, dtypes.float32), decay_steps)
         decayed = _cosine(into / tf.cast(decay_steps, dtypes.float32))

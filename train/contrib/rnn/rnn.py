@@ -98,7 +98,9 @@ def stack_bidirectional_rnn(
         5 (2, 8) 2
     """
 
-    def layer(forward: Any, backward: Any, steps: Any, cell_scope: Any, first: Any) -> Any:
+    def layer(
+        forward: Any, backward: Any, steps: Any, cell_scope: Any, first: Any
+    ) -> tuple[Any, Any, Any]:
         return static_bidirectional_rnn(
             forward,
             backward,

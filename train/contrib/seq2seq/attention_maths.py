@@ -180,7 +180,7 @@ def prepare_memory(
     return nest.map_structure(masked, memory)
 
 
-def masked_score(score: Tensor, lengths: TensorLike | None, value: Any) -> Any:
+def masked_score(score: Tensor, lengths: TensorLike | None, value: Any) -> Tensor:
     """Scores that have a value behind the end of each sequence."""
     if lengths is None:
         return score

@@ -167,7 +167,7 @@ def _of_scores(probability_fn: _Probability) -> Callable[..., Any]:
     return lambda score, _: function(score)
 
 
-def _luong(query: Tensor, keys: Structure, scale: bool) -> Any:
+def _luong(query: Tensor, keys: Structure, scale: bool) -> Tensor:
     g = None
     if scale:
         ones = tf.ones_initializer

@@ -62,7 +62,7 @@ class BaseDecoder(AnyDecoder, KerasLayer):
         """
         return self._decoded(inputs, {"initial_state": initial_state, **kwargs})
 
-    def _decoded(self, inputs: Structure, begin: dict[str, Any]) -> Any:
+    def _decoded(self, inputs: Structure, begin: dict[str, Any]) -> tuple[Any, Any, Any]:
         return dynamic_decode(
             self,
             output_time_major=self.output_time_major,

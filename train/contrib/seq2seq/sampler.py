@@ -236,7 +236,7 @@ class ScheduledEmbeddingTrainingSampler(TrainingSampler):
         inputs: Structure,
         sequence_length: TensorLike | None = None,
         embedding: TensorLike | None = None,
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         """(finished, first inputs), as TrainingSampler, with the matrix of embeddings."""
         if self.embedding_fn is None:
             if embedding is None:
@@ -247,7 +247,7 @@ class ScheduledEmbeddingTrainingSampler(TrainingSampler):
             self.embedding_fn = rows_of(embedding)
         return super().initialize(inputs, sequence_length=sequence_length)
 
-    def sample(self, time: Structure, outputs: Structure, state: Structure) -> Any:
+    def sample(self, time: Structure, outputs: Structure, state: Structure) -> Tensor:
         """An id for each sequence whose next input is sampled, -1 for others."""
         seeds = self.scheduling_seed, self.seed
         return scheduled_ids(outputs, self.sampling_probability, self.batch_size, *seeds)
@@ -292,7 +292,7 @@ class ScheduledOutputTrainingSampler(TrainingSampler):
         inputs: Structure,
         sequence_length: TensorLike | None = None,
         auxiliary_inputs: TensorLike | None = None,
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         """(finished, first inputs); each input gets one of auxiliary_inputs behind it."""
         if auxiliary_inputs is not None:
             first: Any = convert_to_tensor(inputs)  # type: ignore[arg-type]

@@ -34,7 +34,7 @@ def bernoulli_sample(
     dtype: DTypeLike = dtypes.int32,
     sample_shape: TensorLike = (),
     seed: int | None = None,
-) -> Any:
+) -> Tensor:
     """Ones with probabilities, or with the sigmoids of logits."""
     if probs is None:
         likely: Any = tf.sigmoid(logits, name="probs")  # type: ignore[arg-type]
@@ -54,7 +54,7 @@ def categorical_sample(
     dtype: DTypeLike = dtypes.int32,
     sample_shape: TensorLike = (),
     seed: int | None = None,
-) -> Any:
+) -> Tensor:
     """Numbers of classes, by the softmax of logits."""
     given: Any = convert_to_tensor(logits, name="logits")
     classes, batch = tf.shape(given)[-1], tf.shape(given)[:-1]

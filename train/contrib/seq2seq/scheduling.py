@@ -101,7 +101,7 @@ class Outputs:
         """The next inputs: what next_inputs_fn makes of outputs that are sampled, else `base`."""
         chosen = tf.cast(sample_ids, dtypes.bool)
 
-        def either() -> Any:
+        def either() -> Tensor:
             if next_inputs_fn is None:
                 return tf.where(chosen, self._completed(self._outputs), base)
 

@@ -119,7 +119,7 @@ class InputStatisticsFromMiniBatch:
 
     def _update(
         self, statistics: Any, sums: _Auxiliary, times: Structure, values: Structure
-    ) -> Any:
+    ) -> Operation:
         """Takes a batch in: first the sums, then what follows from them."""
         values = tf.cast(values, self._dtype)
         spans = tf.cast(tf.reduce_max(times, axis=1) - tf.reduce_min(times, axis=1), self._dtype)

@@ -102,7 +102,7 @@ def power_sums_tensor(
     return tf.concat([tf.expand_dims(tf.zeros_like(multiplier), 0), summed], 0)
 
 
-def matrix_to_powers(matrix: Structure, powers: Structure) -> Any:
+def matrix_to_powers(matrix: Structure, powers: Structure) -> Tensor:
     """One matrix to several powers, integers of 0 or more."""
     tiled = tf.tile(tf.expand_dims(matrix, 0), [tf.size(powers), 1, 1])
     return batch_matrix_pow(tiled, powers)

@@ -134,7 +134,7 @@ class InMemoryGrower(Grower):
         means = (tf.expand_dims(tf.reduce_mean(x, 0), 0) for x in (gradients, hessians))
         return self._centered(needed, *means)
 
-    def grow_tree(self, summaries: list[list[Any]], nodes: Any) -> Any:
+    def grow_tree(self, summaries: list[list[Any]], nodes: Any) -> Operation:
         return self._grown(summaries, nodes)
 
 
@@ -226,7 +226,7 @@ class AccumulatorGrower(Grower):
             for accumulator, group in zip(self._growing, summaries)
         ]
 
-        def grow() -> Any:
+        def grow() -> Operation:
             taken = [tf.unstack(a.take_grad(1), axis=0) for a in self._growing]
             return self._grown(taken, nodes)
 

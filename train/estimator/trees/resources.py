@@ -133,7 +133,7 @@ class QuantileAccumulator(TrackableResource):
         )
 
     @property
-    def initializer(self) -> Any:
+    def initializer(self) -> Operation:
         """The operation that makes the streams."""
         return self._init_op
 
@@ -232,7 +232,7 @@ class TreeEnsemble(TrackableResource):
         )
 
     @property
-    def initializer(self) -> Any:
+    def initializer(self) -> Operation:
         """The operation that makes the ensemble."""
         return self._init_op
 

@@ -280,6 +280,6 @@ class ConditionalBijector(Bijector):
         event_ndims: Any,
         name: str = "forward_log_det_jacobian",
         **condition_kwargs: Any,
-    ) -> Any:
+    ) -> Tensor:
         """log|det(dy/dx)|, summed over the last `event_ndims` dimensions."""
         return self._call_forward_log_det_jacobian(x, event_ndims, name, **condition_kwargs)

@@ -348,7 +348,7 @@ class _BucketizedColumn(
         inputs: Any,
         weight_collections: Iterable[str] | None = None,
         trainable: bool | None = None,
-    ) -> Any:
+    ) -> Tensor:
         return self._to_dnn_input_layer(inputs.get(self), weight_collections, trainable)
 
 

@@ -16,6 +16,7 @@ from ..sparse_ops import dense_to_sparse_tensor
 from .protocol import Categorical, reshape_real_valued, zero_weights
 
 if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
     from .....engine.types.dtypes import DType
 
 _SparseIdLookupConfig = namedtuple(
@@ -141,7 +142,7 @@ def _with_values(tensor: SparseTensor, values: Any) -> SparseTensor:
     return SparseTensor(tensor.indices, values, tensor.dense_shape)
 
 
-def _as_text(column: _SparseColumn, tensor: SparseTensor) -> Any:
+def _as_text(column: _SparseColumn, tensor: SparseTensor) -> Tensor:
     return tf.as_string(tensor.values) if column.dtype.is_integer else tensor.values
 
 

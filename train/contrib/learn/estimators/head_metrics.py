@@ -83,12 +83,14 @@ def _squeezed(
 
 def precision_at(
     predictions: Tensor, labels: Tensor, weights: Tensor | None, threshold: float
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """The precision at a threshold."""
     metric = precision_at_thresholds
     return _squeezed(metric, predictions, labels, weights, threshold)
 
 
-def recall_at(predictions: Tensor, labels: Tensor, weights: Tensor | None, threshold: float) -> Any:
+def recall_at(
+    predictions: Tensor, labels: Tensor, weights: Tensor | None, threshold: float
+) -> tuple[Tensor, Tensor]:
     """The recall at a threshold."""
     return _squeezed(recall_at_thresholds, predictions, labels, weights, threshold)

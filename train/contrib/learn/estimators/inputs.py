@@ -87,7 +87,7 @@ def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> list
 
 
 @export("contrib.learn.infer_real_valued_columns_from_input")
-def infer_real_valued_columns_from_input(x: object) -> Any:
+def infer_real_valued_columns_from_input(x: object) -> list[Any]:
     """Columns of floats for an array, a frame or an iterator.
 
     Args:

@@ -41,7 +41,7 @@ class StateSpaceEnsemble(StateSpaceModel):
         members = [m._loss_additions(times, values, mode) for m in self._ensemble_members]
         return own + tf.add_n(members)
 
-    def _compute_blocked(self, member_fn: Callable[[Any], Any], name: str) -> Any:
+    def _compute_blocked(self, member_fn: Callable[[Any], Any], name: str) -> Tensor:
         """What a function gives of each member, as the blocks of one matrix."""
         with tf.variable_scope(self._variable_scope):
             blocks = [member_fn(member) for member in self._ensemble_members]

@@ -316,7 +316,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         self.prior_state_var = self.get_prior_covariance()
         self.prior_state_mean = self.get_prior_mean()
 
-    def get_prior_covariance(self) -> Any:
+    def get_prior_covariance(self) -> Tensor:
         """The covariance of the first state."""
         with tf.variable_scope(self._variable_scope):
             size = _size(self.get_state_transition())
@@ -366,7 +366,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
             return tf.tile(tf.expand_dims(found, axis=0), [batch, 1, 1])
         return tf.tile(tf.reshape(found, [1, 1, -1]), [batch, self.num_features, 1])
 
-    def _transition_noise(self, scale: Structure) -> Any:
+    def _transition_noise(self, scale: Structure) -> Tensor:
         """The covariance that is learned of a step's noise; `scale` is the log before training."""
         size = _size(self.get_noise_transform(), self.dtype, axis=1)
         return math_utils.variable_covariance_matrix(
@@ -383,7 +383,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
             scale = tf.log(tf.maximum(each, minimum_initial_variance))
         return self._transition_noise(scale - self._observation_transition_tradeoff_log_scale)
 
-    def get_observation_noise_covariance(self, minimum_initial_variance: float = 1e-5) -> Any:
+    def get_observation_noise_covariance(self, minimum_initial_variance: float = 1e-5) -> Tensor:
         """The covariance of what observations add; zeros without observation noise."""
         name, size = "observation_noise_covariance", self.num_features
         if not self._configuration.use_observation_noise:

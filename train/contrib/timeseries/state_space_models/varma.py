@@ -50,7 +50,7 @@ class VARMA(StateSpaceModel):
         super().__init__(configuration=configuration)
         self.state_dimension = self.state_num_blocks * self.num_features
 
-    def _ones(self, blocks: int = 1) -> Any:
+    def _ones(self, blocks: int = 1) -> Tensor:
         return tf.eye(blocks * self.num_features, dtype=self.dtype)
 
     def _define_parameters(self, observation_transition_tradeoff_log: Any = None) -> None:
