@@ -91,7 +91,7 @@ class TypeSpec:
             other = type_spec_from_value(other)
         return type(self) is type(other) and _fits(self._serialize(), other._serialize())
 
-    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
+    def most_specific_compatible_type(self, other: TypeSpec) -> Any:
         """The narrowest type that has the values of both; ValueError if there is none."""
         if type(self) is not type(other):
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")

@@ -147,7 +147,7 @@ class List(TrackableDataStructure, Sequence):
         """A list of the same objects."""
         return type(self)(copy.copy(self._storage))
 
-    def __copy__(self) -> List:
+    def __copy__(self) -> Any:
         return self.copy()
 
     def __deepcopy__(self, memo: Any) -> Any:
