@@ -458,7 +458,7 @@ def _element_count(shape: Any) -> Any:
 
 
 def _uniform(
-    shape: Any, dtype: Any, name: str | None, scope: str, values: dict[str, Any]
+    shape: Any, dtype: DTypeLike, name: str | None, scope: str, values: dict[str, Any]
 ) -> Tensor:
     dtype = dtypes.as_dtype(dtype).base_dtype
     with name_scope(name, scope, [shape]) as name:

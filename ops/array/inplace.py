@@ -23,7 +23,7 @@ from ..public import raw, tf
 from ..shape_inference import run_time_sizes
 
 if TYPE_CHECKING:
-    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.tensor import Tensor
@@ -225,7 +225,7 @@ def inplace_sub(x: TensorLike, i: Any, v: TensorLike) -> Any:
     return alias_inplace_sub(raw.DeepCopy(x), i, v)
 
 
-def empty(shape: TensorLike, dtype: Any = dtypes.float32, init: bool = False) -> Tensor:
+def empty(shape: TensorLike, dtype: DTypeLike = dtypes.float32, init: bool = False) -> Tensor:
     """A tensor of some shape, filled with zeros."""
     return raw.Empty(shape, dtype=dtype, init=init)
 

@@ -187,7 +187,7 @@ def _common_type(items: Sequence[Any], expected: DType | None) -> Any:
 
 
 @export("debugging.assert_same_float_dtype", "assert_same_float_dtype")
-def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
+def assert_same_float_dtype(tensors: Any = None, dtype: DType | None = None) -> Any:
     """The floating dtype that all tensors share; float32 when there are none."""
     if tensors:
         dtype = _common_type(tensors, dtype)

@@ -15,6 +15,7 @@ from ...engine.interface.specs import register_type_spec_from_value_converter
 from ...engine.types import dtypes
 
 if TYPE_CHECKING:
+    from ...engine.types.dtypes import DType
     from .spec import RaggedTensorSpec
 
 # The depth of the scalars in nested lists, None if there are none, and the greatest depth of lists.
@@ -114,7 +115,7 @@ def is_ragged(value: object) -> bool:
 @export("ragged.constant_value")
 def constant_value(
     pylist: Any,
-    dtype: Any = None,
+    dtype: DType | None = None,
     ragged_rank: int | None = None,
     inner_shape: Sequence[int] | None = None,
     row_splits_dtype: Any = "int64",

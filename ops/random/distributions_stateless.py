@@ -357,7 +357,7 @@ def stateless_random_uniform(
     seed: TensorLike,
     minval: TensorLike = 0,
     maxval: int | None = None,
-    dtype: Any = dtypes.float32,
+    dtype: DType = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
     """Uniformly distributed numbers in [minval, maxval), a function of shape and seed."""
@@ -393,7 +393,7 @@ def _stateless_scaled(
 @export("random.stateless_normal")
 def stateless_random_normal(
     shape: Any,
-    seed: Any,
+    seed: int,
     mean: Any = 0.0,
     stddev: Any = 1.0,
     dtype: DTypeLike = dtypes.float32,
@@ -407,7 +407,7 @@ def stateless_random_normal(
 @export("random.stateless_truncated_normal")
 def stateless_truncated_normal(
     shape: Any,
-    seed: Any,
+    seed: int,
     mean: Any = 0.0,
     stddev: Any = 1.0,
     dtype: DTypeLike = dtypes.float32,
@@ -445,7 +445,7 @@ def stateless_categorical(
     logits: Any,
     num_samples: Any,
     seed: Any,
-    dtype: Any = dtypes.int64,
+    dtype: DType = dtypes.int64,
     name: Any = None,
 ) -> Tensor:
     """Class numbers drawn with probabilities softmax(logits), a function of them and the seed."""

@@ -115,7 +115,7 @@ class Generator:
         return cls(alg=alg, state=state)
 
     @classmethod
-    def from_seed(cls, seed: Any, alg: int | None = None) -> Generator:
+    def from_seed(cls, seed: int, alg: int | None = None) -> Generator:
         """A generator with the state that a seed stands for."""
         algorithm = DEFAULT_ALGORITHM if alg is None else alg
         return cls(state=create_rng_state(seed, algorithm), alg=algorithm)
@@ -138,7 +138,7 @@ class Generator:
         state.shape.assert_is_compatible_with([_state_size(self._alg_var)])
         return self._assigned(state)
 
-    def reset_from_seed(self, seed: Any) -> Operation:
+    def reset_from_seed(self, seed: int) -> Operation:
         """Makes what a seed stands for the state."""
         return self._assigned(create_rng_state(seed, self._alg_var))
 

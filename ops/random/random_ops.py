@@ -513,7 +513,7 @@ def _draw_classes(
 def multinomial(
     logits: Any,
     num_samples: Any,
-    seed: Any = None,
+    seed: int | None = None,
     name: str | None = None,
     output_dtype: Any = None,
 ) -> Tensor:
@@ -545,7 +545,11 @@ def multinomial(
 
 @export("random.categorical")
 def categorical(
-    logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None
+    logits: Any,
+    num_samples: Any,
+    dtype: DType | None = None,
+    seed: Any = None,
+    name: str | None = None,
 ) -> Tensor:
     """Class numbers drawn with probabilities softmax(logits)."""
     with name_scope(name, "categorical", [logits]):

@@ -312,7 +312,7 @@ def _takes(function: Callable[..., Any], argument: str) -> bool:
     return argument in parameters or inspect.Parameter.VAR_KEYWORD in kinds
 
 
-def default_initializer(name: str, dtype: Any) -> Any:
+def default_initializer(name: str, dtype: DType) -> Any:
     """The initializer of a variable for which nobody chose one."""
     if dtype.is_floating:
         return tf.glorot_uniform_initializer()

@@ -175,7 +175,7 @@ def saveable_objects_for_op(op: Any, name: str) -> Iterator[SaveableObject]:
         yield _saveable(variable, "", name)
 
 
-def _saveable(variable: Any, slice_spec: str, name: str) -> SaveableObject:
+def _saveable(variable: Variable, slice_spec: str, name: str) -> SaveableObject:
     by_reference = variable.op.type in _REFERENCE_OPS
     kind = ReferenceVariableSaveable if by_reference else ResourceVariableSaveable
     return kind(variable, slice_spec, name)

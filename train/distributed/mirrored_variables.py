@@ -23,8 +23,12 @@ from .strategy import UpdateContext
 from .strategy_context import ReduceOp
 
 if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
     from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
+    from ...engine.session.session import BaseSession
+    from ...engine.types.dtypes import DType
+    from ...ops.state.variables import Variable
 
 
 class _OpOfAll(NamedTuple):
@@ -192,7 +196,7 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
         """The first one's VariableDef."""
         return self.primary.to_proto(export_scope)
 
-    def load(self, value: Any, session: Any = None) -> None:
+    def load(self, value: Any, session: BaseSession | None = None) -> None:
         """Gives all of them a value in a session."""
         for variable in self._values:
             variable.load(value, session)
@@ -203,7 +207,7 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
 
     # Reads
 
-    def eval(self, session: Any = None) -> Any:
+    def eval(self, session: BaseSession | None = None) -> Any:
         """This replica's value in a session."""
         return self._closest().eval(session)
 
@@ -215,16 +219,16 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
         """The value, read by an operation of its own."""
         return tf.identity(self.get())
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Any:
         """Rows of this replica's value."""
         return self._closest().sparse_read(indices, name)
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Any:
         """Slices of this replica's value."""
         return self._closest().gather_nd(indices, name)
 
     def _dense_var_to_tensor(
-        self, dtype: Any = None, name: str | None = None, as_ref: bool = False
+        self, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
     ) -> Any:
         return internal_convert_to_tensor(self.get(), dtype=dtype, name=name, as_ref=as_ref)
 
@@ -245,7 +249,7 @@ class MirroredVariable(DistributedVariable, Mirrored):
     def _assigned(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """What a method of each gives, of a value that is the same for all."""
 
-        def assign(variable: Any, *args: Any, **kwargs: Any) -> Any:
+        def assign(variable: Variable, *args: Any, **kwargs: Any) -> Any:
             return getattr(variable, name)(*args, **kwargs)
 
         context = modes.get_replica_context()

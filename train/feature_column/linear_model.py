@@ -37,6 +37,7 @@ from .state import (
 
 if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
+    from ...ops.state.variables import Variable
     from .state import Objects, _LazyBuilder
 
 
@@ -135,7 +136,7 @@ def _height(column: Any) -> int:
     return int(shape.num_elements())
 
 
-def _add_to_collections(variable: Any, keys: Iterable[str]) -> None:
+def _add_to_collections(variable: Variable, keys: Iterable[str]) -> None:
     parts = list(variable) if isinstance(variable, PartitionedVariable) else [variable]
     for key in keys:
         # Variables are in that one when they are made.

@@ -37,6 +37,7 @@ from .tracking import AutoTrackable
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.session.session import BaseSession
+    from ...engine.types.dtypes import DType
     from ...ops.state.variables import Variable
 
 
@@ -211,7 +212,7 @@ def add_variable(
     trackable: Trackable,
     name: str,
     shape: Any = None,
-    dtype: Any = dtypes.float32,
+    dtype: DType = dtypes.float32,
     initializer: Any = None,
     trainable: bool = True,
 ) -> Any:

@@ -16,7 +16,9 @@ from ...engine.types.nest import flatten
 from ...ops.public import raw, tf
 
 if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike
     from ...engine.graph.tensor import Tensor
+    from ...ops.state.variables import Variable
 
 
 @export("train.experimental.LossScale")
@@ -54,7 +56,7 @@ class LossScale(Trackable, metaclass=abc.ABCMeta):
         """A scale of the arguments that `get_config` gives."""
         return cls(**config)
 
-    def _add_weight(self, name: str, initial_value: Any, dtype: Any = None) -> Any:
+    def _add_weight(self, name: str, initial_value: Any, dtype: DTypeLike | None = None) -> Any:
         """A variable of this scale; RuntimeError where there is one of the name."""
         variable = tf.Variable(
             initial_value, name=name, dtype=dtype, trainable=False, use_resource=True
@@ -127,7 +129,7 @@ def _is_all_finite(grads: list[Any]) -> Any:
     return tf.reduce_all([tf.reduce_all(tf.is_finite(grad)) for grad in grads if grad is not None])
 
 
-def _assign_if_finite(variable: Any, value: Any) -> Any:
+def _assign_if_finite(variable: Variable, value: Any) -> Any:
     return tf.cond(tf.is_finite(value), lambda: variable.assign(value).op, tf.no_op)
 
 

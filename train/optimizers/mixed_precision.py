@@ -23,6 +23,7 @@ from .optimizer import Optimizer
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
+    from ...ops.state.variables import Variable
 
 _OPTION = "auto_mixed_precision"
 
@@ -126,10 +127,10 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         applied = tf.cond(applies, apply, raw.NoOp)
         return tf.group(applied, update, name=name)
 
-    def _apply_dense(self, grad: Any, var: Any) -> Any:
+    def _apply_dense(self, grad: Any, var: Variable) -> Any:
         raise RuntimeError("This function should never be called")
 
-    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+    def _apply_sparse(self, grad: Any, var: Variable) -> Any:
         raise RuntimeError("This function should never be called")
 
 
@@ -171,7 +172,7 @@ def enable_mixed_precision_graph_rewrite_v1(opt: Optimizer, loss_scale: Any = "d
     return wrapped
 
 
-def _wrapped(opt: Any, loss_scale: Any) -> Any:
+def _wrapped(opt: Optimizer, loss_scale: Any) -> Any:
     """The optimizer of a scaled loss, of the same family."""
     if isinstance(opt, Optimizer):
         return MixedPrecisionLossScaleOptimizer(opt, loss_scale)

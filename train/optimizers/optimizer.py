@@ -544,7 +544,7 @@ def _no_gradients(pairs: Sequence[tuple[Any, Any]]) -> Exception:
     return hinted(ValueError, f"No gradients provided for any variable: {names}.")
 
 
-def _var_key(var: Any) -> tuple[Any, str]:
+def _var_key(var: Variable) -> tuple[Any, str]:
     var = replicas.container(var)
     return (var.op.graph, var.op.name)
 

@@ -158,7 +158,7 @@ class RNNCell(base.Layer):
         self,
         inputs: Any = None,
         batch_size: Any = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> Any:
         """A state to begin with: zeros.
 

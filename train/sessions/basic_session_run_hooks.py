@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
     from ...engine.session.session import BaseSession
     from .coordinator import Coordinator
-    from .session_run_hook import SessionRunContext
+    from .session_run_hook import SessionRunContext, SessionRunValues
 
 __all__ = [
     "CheckpointSaverHook",
@@ -120,7 +120,7 @@ class LoggingTensorHook(SessionRunHook):
             else:
                 log.info("%s (%.3f sec)", text, seconds)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if self._should_trigger:
             self._log_tensors(run_values.results)
         self._iter_count += 1
@@ -230,7 +230,7 @@ class StopAtStepHook(SessionRunHook):
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(self._global_step_tensor)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if run_values.results + 1 >= self._last_step:
             # The value was read before the step: other workers may count, or nobody did.
             step = run_context.session.run(self._global_step_tensor)
@@ -255,7 +255,7 @@ class NanTensorHook(SessionRunHook):
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(self._loss_tensor)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if not np.isnan(run_values.results):
             return
         text = "Model diverged with loss = NaN."

@@ -21,7 +21,7 @@ from .session_run_hook import SessionRunArgs, SessionRunHook
 if TYPE_CHECKING:
     from ...engine.session.session import BaseSession
     from .coordinator import Coordinator
-    from .session_run_hook import SessionRunContext
+    from .session_run_hook import SessionRunContext, SessionRunValues
 
 
 class CheckpointSaverListener:
@@ -98,7 +98,7 @@ class CheckpointSaverHook(SessionRunHook):
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(self._global_step_tensor)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         # A first look without another run: the step that was read before this run, and what it
         # adds.
         if not self._timer.should_trigger_for_step(run_values.results + self._steps_per_run):
@@ -192,7 +192,7 @@ class StepCounterHook(SessionRunHook):
             self._summary_writer.add_summary(summary, global_step)
         log.info("%s: %g", self._summary_tag, speed)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         stale = run_values.results
         if self._timer.should_trigger_for_step(stale + self._steps_per_run):
             # The value was read before the step.
@@ -252,7 +252,7 @@ class SummarySaverHook(SessionRunHook):
             requests["summary"] = operations
         return SessionRunArgs(requests)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if not self._summary_writer:
             return
         step = run_values.results["global_step"] + 1
@@ -308,7 +308,7 @@ class ProfilerHook(SessionRunHook):
         options = kind(trace_level=kind.FULL_TRACE) if self._request_summary else None
         return SessionRunArgs({"global_step": self._global_step_tensor}, options=options)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         stale = run_values.results["global_step"]
         if self._next_step is None:
             # The first step is slower than others.

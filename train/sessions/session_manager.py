@@ -209,7 +209,7 @@ class SessionManager:
         except errors.OpError as error:
             log.debug("Ignored exception: %s", error)
 
-    def _model_ready(self, session: Any) -> tuple[bool, str | None]:
+    def _model_ready(self, session: BaseSession) -> tuple[bool, str | None]:
         return _ready(self._ready_op, session, "Model not ready")
 
     def _model_ready_for_local_init(self, session: BaseSession) -> tuple[bool, str | None]:

@@ -91,7 +91,7 @@ def set_step(step: Any) -> None:
     defaults.step = step
 
 
-def initialize(graph: Any = None, session: BaseSession | None = None) -> None:
+def initialize(graph: Graph | None = None, session: BaseSession | None = None) -> None:
     """Opens the writers of the default graph.
 
     Args:
@@ -162,7 +162,11 @@ def _recorded(step: Any, make: Callable[[Any, Any, Any], Any], tensor: Any) -> A
 
 
 def write(
-    tag: TensorLike, tensor: Any, step: Any = None, metadata: Any = None, name: str | None = None
+    tag: TensorLike,
+    tensor: TensorLike,
+    step: TensorLike | None = None,
+    metadata: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Writes a tensor to the default writer.
 
@@ -194,7 +198,7 @@ def _metadata_text(metadata: Any, nothing: Any) -> Any:
     return getattr(metadata, "SerializeToString", lambda: metadata)()
 
 
-def run_metadata(name: str, data: Any, step: Any = None) -> Any:
+def run_metadata(name: str, data: TensorLike, step: TensorLike | None = None) -> Any:
     """Writes a RunMetadata to the default writer."""
     return _write_message(name, data, step, "graph_run_metadata")
 
@@ -219,7 +223,9 @@ def _write_message(name: str, message: Any, step: Any, plugin: str) -> Any:
         return write(tag, tensor, step, metadata=SummaryMetadata(plugin_data=data))
 
 
-def write_raw_pb(tensor: Any, step: Any = None, name: str | None = None) -> Any:
+def write_raw_pb(
+    tensor: TensorLike, step: TensorLike | None = None, name: str | None = None
+) -> Any:
     """Writes serialized tf.Summary messages, such as those of `tf.summary.merge_all()`."""
     with name_scope(name, "write_raw_pb") as scope:
 
@@ -230,7 +236,7 @@ def write_raw_pb(tensor: Any, step: Any = None, name: str | None = None) -> Any:
 
 
 def summary_writer_function(
-    name: str, tensor: Any, function: Callable[[str, str], Any], family: str | None = None
+    name: str, tensor: TensorLike, function: Callable[[str, str], Any], family: str | None = None
 ) -> Any:
     """What all kinds of summaries do: write if that is wanted.
 
@@ -262,7 +268,11 @@ def summary_writer_function(
 
 
 def generic(
-    name: str, tensor: Any, metadata: Any = None, family: str | None = None, step: Any = None
+    name: str,
+    tensor: TensorLike,
+    metadata: Any = None,
+    family: str | None = None,
+    step: TensorLike | None = None,
 ) -> Any:
     """Writes a whole tensor to the default writer."""
 
@@ -278,7 +288,9 @@ def generic(
     return summary_writer_function(name, tensor, function, family=family)
 
 
-def scalar(name: str, tensor: TensorLike, family: str | None = None, step: Any = None) -> Any:
+def scalar(
+    name: str, tensor: TensorLike, family: str | None = None, step: TensorLike | None = None
+) -> Any:
     """Writes a number to the default writer.
 
     Args:
@@ -298,7 +310,9 @@ def scalar(name: str, tensor: TensorLike, family: str | None = None, step: Any =
     return summary_writer_function(name, tensor, function, family=family)
 
 
-def histogram(name: str, tensor: TensorLike, family: str | None = None, step: Any = None) -> Any:
+def histogram(
+    name: str, tensor: TensorLike, family: str | None = None, step: TensorLike | None = None
+) -> Any:
     """Writes how values are distributed to the default writer."""
 
     def function(tag: str, scope: str) -> Operation:
@@ -314,7 +328,7 @@ def image(
     bad_color: TensorLike | None = None,
     max_images: int = 3,
     family: str | None = None,
-    step: Any = None,
+    step: TensorLike | None = None,
 ) -> Any:
     """Writes the first pictures of a batch to the default writer."""
 
@@ -334,7 +348,7 @@ def audio(
     sample_rate: TensorLike,
     max_outputs: int,
     family: str | None = None,
-    step: Any = None,
+    step: TensorLike | None = None,
 ) -> Any:
     """Writes the first sounds of a batch to the default writer."""
 

@@ -35,7 +35,9 @@ def _metadata(plugin: str, description: str | None, content: bytes = b"") -> Any
     return SummaryMetadata(summary_description=description, plugin_data=data)
 
 
-def scalar(name: str, data: TensorLike, step: Any = None, description: str | None = None) -> Any:
+def scalar(
+    name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None
+) -> Any:
     """Writes a number.
 
     Args:
@@ -61,7 +63,9 @@ def scalar(name: str, data: TensorLike, step: Any = None, description: str | Non
         return write(tag, tf.cast(data, dtypes.float32), step, metadata=metadata)
 
 
-def text(name: str, data: TensorLike, step: Any = None, description: str | None = None) -> Any:
+def text(
+    name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None
+) -> Any:
     """Writes texts; see `scalar`.
 
     Raises:
@@ -77,7 +81,7 @@ def text(name: str, data: TensorLike, step: Any = None, description: str | None 
 def image(
     name: str,
     data: TensorLike,
-    step: Any = None,
+    step: TensorLike | None = None,
     max_outputs: Any = 3,
     description: str | None = None,
 ) -> Any:
@@ -104,7 +108,7 @@ def audio(
     name: str,
     data: TensorLike,
     sample_rate: Any,
-    step: Any = None,
+    step: TensorLike | None = None,
     max_outputs: Any = 3,
     encoding: str | None = None,
     description: str | None = None,
@@ -144,7 +148,7 @@ def _each(encode: Callable[[Any], Any], items: Any, name: str) -> Any:
 def histogram(
     name: str,
     data: TensorLike,
-    step: Any = None,
+    step: TensorLike | None = None,
     buckets: Any = None,
     description: str | None = None,
 ) -> Any:

@@ -47,7 +47,7 @@ def assign_moving_average(
         return tf.assign_sub(variable, (variable - value) * rate, name=scope)
 
 
-def _moved_for_replicas(variable: Any, value: Any, rate: Any, zero_debias: bool) -> Any:
+def _moved_for_replicas(variable: Variable, value: Any, rate: Any, zero_debias: bool) -> Any:
     """The average of what replicas of this process have in the mean."""
 
     def moved(value: Any) -> Any:

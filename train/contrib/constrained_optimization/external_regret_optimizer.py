@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
@@ -15,6 +16,7 @@ from .constrained_optimizer import ConstrainedOptimizer, Parts, apply_both, proj
 if TYPE_CHECKING:
     from ....engine.graph.operation import Operation
     from ....engine.graph.tensor import Tensor
+    from ....ops.state.variables import Variable
     from .constrained_minimization_problem import ConstrainedMinimizationProblem
 
 
@@ -87,7 +89,7 @@ class _ExternalRegretOptimizer(ConstrainedOptimizer):
         self,
         minimization_problem: ConstrainedMinimizationProblem,
         global_step: Any = None,
-        var_list: Any = None,
+        var_list: Sequence[Variable] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,

@@ -22,6 +22,7 @@ from .initial_clusters import (
 if TYPE_CHECKING:
     from ....engine.graph.operation import Operation
     from ....engine.graph.tensor import Tensor
+    from ....ops.state.variables import Variable
 
 SQUARED_EUCLIDEAN_DISTANCE = "squared_euclidean"
 CLUSTERS_VAR_NAME = "clusters"
@@ -196,7 +197,7 @@ class KMeans:
                 found.append(l2_normalize(x, dim=1))
         return found
 
-    def _synchronize(self, steps: Any, variable: Any, updated: Any, counts: Any) -> Any:
+    def _synchronize(self, steps: Any, variable: Variable, updated: Any, counts: Any) -> Any:
         """Has moved centers be used after so many steps."""
         if not self._has_delay:
             return tf.no_op()

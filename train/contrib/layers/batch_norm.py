@@ -18,7 +18,7 @@ from . import utils
 from .model_variables import add_to_collections, finished, parameter, variable_getter
 
 if TYPE_CHECKING:
-    from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.annotations import DTypeLike, TensorLike
     from ....engine.graph.tensor import Tensor
     from .annotations import Collections, Function, Scope, VariableCollections
 
@@ -171,7 +171,7 @@ class _Settings(NamedTuple):
         default = tf.zeros_initializer() if is_offset else tf.ones_initializer()
         return self.initializers.get(name, default)
 
-    def parameter(self, name: str, shape: Any, dtype: Any) -> Any:
+    def parameter(self, name: str, shape: Any, dtype: DTypeLike) -> Any:
         """A model variable."""
         is_average = name.startswith("moving")
         return parameter(
@@ -184,7 +184,7 @@ class _Settings(NamedTuple):
             trainable=self.trainable and not is_average,
         )
 
-    def averages(self, shape: Any, dtype: Any) -> tuple[Any, Any]:
+    def averages(self, shape: Any, dtype: DTypeLike) -> tuple[Any, Any]:
         """The averages of mean and variance, which stay whole, whatever the scope cuts."""
         with tf.variable_scope(tf.get_variable_scope()) as local:
             local.set_partitioner(None)
@@ -239,7 +239,7 @@ def _by_layer(
     return outputs
 
 
-def _fused(inputs: Tensor, of: _Settings, scope: Any) -> Any:
+def _fused(inputs: Tensor, of: _Settings, scope: Scope) -> Any:
     """By the fused op, of pictures or of rows that are pictures of one point."""
     del scope
     inputs = original = tf.convert_to_tensor(inputs)

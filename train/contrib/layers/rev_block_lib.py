@@ -25,6 +25,7 @@ from ..framework.arg_scope import arg_scope, current_arg_scope
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....ops.state.variables import Variable
 
 LAYER_RE = re.compile(".*revlayer_([0-9]*)/([fg])/.*")
 _USE_DEFAULT = "__rev_block_lib_default"
@@ -374,7 +375,7 @@ def _with_recomputing(
         if not originals:
             return outputs, lambda *grads: recomputed(grads)[0]
 
-        def gradient(*grads: Any, variables: Any = None) -> Any:
+        def gradient(*grads: Any, variables: Sequence[Variable] | None = None) -> Any:
             return recomputed(grads)
 
         return outputs, gradient

@@ -91,7 +91,7 @@ def flatten(
 
 @add_arg_scope
 def inner_flatten(
-    inputs: Any,
+    inputs: TensorLike,
     new_rank: int,
     output_collections: Collections | None = None,
     scope: str | None = None,

@@ -154,7 +154,7 @@ def streaming_dynamic_auc(
     metrics_collections: Sequence[str] | None = (),
     updates_collections: Sequence[str] | None = (),
     name: str | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
 ) -> Metric:
     """The exact area under a curve: all predictions are kept, and thresholds are theirs.
 
@@ -260,7 +260,7 @@ def _interval(area: Any, error: Any, alpha: float, is_logit: bool) -> tuple[Any,
 def auc_with_confidence_intervals(
     labels: TensorLike,
     predictions: TensorLike,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     alpha: float = 0.95,
     logit_transformation: bool = True,
     metrics_collections: Sequence[str] | None = (),

@@ -18,7 +18,7 @@ from ....ops.public import tf
 from .streaming import streaming_mean
 
 if TYPE_CHECKING:
-    from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.annotations import DTypeLike, TensorLike
     from ....engine.graph.tensor import Tensor
 
 Metric = tuple[Any, Any]
@@ -26,7 +26,7 @@ Metric = tuple[Any, Any]
 
 @export("contrib.metrics.accuracy")
 def accuracy(
-    predictions: Tensor, labels: Tensor, weights: Any = None, name: str | None = None
+    predictions: Tensor, labels: Tensor, weights: TensorLike | None = None, name: str | None = None
 ) -> Any:
     """The share of predictions that are the labels, of this run alone.
 
@@ -94,8 +94,8 @@ def aggregate_metric_map(
 
 @export("contrib.metrics.count")
 def count(
-    values: Any,
-    weights: Any = None,
+    values: TensorLike,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -132,7 +132,7 @@ def _step(mean: Any, values: Any, weights: Any, batch: Any, total: Any) -> tuple
 def streaming_covariance(
     predictions: Tensor,
     labels: Tensor,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -181,7 +181,7 @@ def streaming_covariance(
 def streaming_pearson_correlation(
     predictions: Tensor,
     labels: Tensor,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -215,7 +215,7 @@ def streaming_mean_cosine_distance(
     predictions: Tensor,
     labels: Tensor,
     dim: int,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -300,7 +300,7 @@ def streaming_recall_at_k(
     predictions: TensorLike,
     labels: TensorLike,
     k: int,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -322,9 +322,9 @@ def streaming_recall_at_k(
 @export("contrib.metrics.streaming_sparse_precision_at_top_k")
 def streaming_sparse_precision_at_top_k(
     top_k_predictions: Any,
-    labels: Any,
+    labels: TensorLike,
     class_id: int | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -338,10 +338,10 @@ def streaming_sparse_precision_at_top_k(
 
 @export("contrib.metrics.sparse_recall_at_top_k")
 def sparse_recall_at_top_k(
-    labels: Any,
+    labels: TensorLike,
     top_k_predictions: Any,
     class_id: int | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -372,9 +372,9 @@ def confusion_matrix(
     labels: TensorLike,
     predictions: TensorLike,
     num_classes: int | None = None,
-    dtype: Any = dtypes.int32,
+    dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
 ) -> Any:
     """The same as tf.confusion_matrix."""
     return tf.confusion_matrix(

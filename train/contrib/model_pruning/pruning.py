@@ -21,6 +21,7 @@ from . import core_layers as core
 from . import pruning_utils
 
 if TYPE_CHECKING:
+    from ....engine.graph.annotations import TensorLike
     from ....engine.graph.operation import Operation
     from ....engine.graph.tensor import Tensor
 
@@ -28,7 +29,7 @@ _SPACE = "contrib.model_pruning"
 
 
 @export(f"{_SPACE}.apply_mask")
-def apply_mask(x: Any, scope: str = "") -> Any:
+def apply_mask(x: TensorLike, scope: str = "") -> Any:
     """Weights times a mask, which is made in a variable scope and pruned with all others."""
 
     def make(name: str, **given: Any) -> Any:

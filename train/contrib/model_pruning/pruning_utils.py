@@ -14,9 +14,10 @@ from ....ops.public import tf
 if TYPE_CHECKING:
     from ....engine.graph.operation import Operation
     from ....engine.graph.tensor import Tensor
+    from ....ops.state.variables import Variable
 
 
-def weight_mask_variable(var: Any, scope: str) -> Any:
+def weight_mask_variable(var: Variable, scope: str) -> Any:
     """A mask of ones for weights, in their scope."""
     with tf.variable_scope(scope):
         return tf.get_variable(
@@ -28,7 +29,7 @@ def weight_mask_variable(var: Any, scope: str) -> Any:
         )
 
 
-def weight_threshold_variable(var: Any, scope: str) -> Any:
+def weight_threshold_variable(var: Variable, scope: str) -> Any:
     """A threshold, 0, for weights, in their scope."""
     with tf.variable_scope(scope):
         return tf.get_variable(
@@ -109,7 +110,7 @@ def determine_partitioned_axis(partitioned_variable: Any) -> int:
     return axis
 
 
-def variable_assign(var: Any, new_value: Any) -> Any:
+def variable_assign(var: Variable, new_value: Any) -> Any:
     """An assignment, named after the variable."""
     return tf.assign(var, new_value, name=f"{var.op.name}_assign")
 

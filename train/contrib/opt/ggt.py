@@ -88,7 +88,7 @@ class GGTOptimizer(OptimizerV2):
     def _prepare(self, state: object = None) -> None:
         self._variables: list[Any] = []
 
-    def _place(self, var: Any) -> tuple[int, int]:
+    def _place(self, var: Variable) -> tuple[int, int]:
         start = self.index_dict[var.name]
         return start, start + self.shape_dict[var.name]
 

@@ -36,7 +36,7 @@ class _Rows:
         return self.beta2 * tf.gather(slot, indices) + (1 - self.beta2) * tf.square(grad)
 
 
-def _apply_rows(optimizer: Any, grad: IndexedSlices, var: Variable) -> Operation:
+def _apply_rows(optimizer: Optimizer, grad: IndexedSlices, var: Variable) -> Operation:
     rows, indices = _Rows(optimizer, var.dtype.base_dtype), grad.indices
     locking = {"use_locking": optimizer._use_locking}
     m = optimizer.get_slot(var, "m")
@@ -49,7 +49,9 @@ def _apply_rows(optimizer: Any, grad: IndexedSlices, var: Variable) -> Operation
     return tf.group(update, m_t, v_t)
 
 
-def _apply_resource_rows(optimizer: Any, grad: Tensor, var: Variable, indices: Tensor) -> Operation:
+def _apply_resource_rows(
+    optimizer: Optimizer, grad: Tensor, var: Variable, indices: Tensor
+) -> Operation:
     rows = _Rows(optimizer, var.dtype.base_dtype)
     m, v = optimizer.get_slot(var, "m"), optimizer.get_slot(var, "v")
     mean = rows.mean(m, indices, grad)

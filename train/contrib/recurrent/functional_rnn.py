@@ -15,6 +15,7 @@ from .recurrent import _Steps, scan
 
 if TYPE_CHECKING:
     from ....engine.graph.tensor import Tensor
+    from ..layers.annotations import Scope
 
 
 def _batch_major(tensor: Structure) -> Tensor:
@@ -47,7 +48,7 @@ def functional_rnn(
     initial_state: Structure = None,
     dtype: DTypeLike | None = None,
     time_major: bool = False,
-    scope: Any = None,
+    scope: Scope | None = None,
     use_tpu: bool = False,
     reverse: bool = False,
 ) -> tuple[Any, Any]:
@@ -120,7 +121,7 @@ def bidirectional_functional_rnn(
     time_major: bool = False,
     use_tpu: bool = False,
     fast_reverse: bool = False,
-    scope: Any = None,
+    scope: Scope | None = None,
 ) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Two recurrent nets over the same steps, one from the end.
 

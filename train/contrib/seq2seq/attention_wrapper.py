@@ -299,7 +299,7 @@ class AttentionWrapper(RNNCell):
                 ),
             )
 
-    def _history(self, alignments: Tensor, dtype: Any) -> Any:
+    def _history(self, alignments: Tensor, dtype: DTypeLike) -> Any:
         if not self._alignment_history:
             return ()
         return TensorArray(dtype, size=0, dynamic_size=True, element_shape=alignments.shape)

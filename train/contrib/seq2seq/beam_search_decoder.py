@@ -28,7 +28,7 @@ from .decoder import AnyDecoder, Decoder
 from .helper import rows_of, start_tokens_and_end
 
 if TYPE_CHECKING:
-    from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.annotations import DTypeLike, TensorLike
     from ..structures import Structure
 
 # The names by which programs that look inside know these.
@@ -129,7 +129,7 @@ class BeamSearchDecoderMixin(AnyDecoder):
         # All beams begin alike: one of them is enough.
         self._finished = self._of_first(dtypes.bool, lambda: (False, True))
 
-    def _of_first(self, dtype: Any, values: Callable[[], tuple[Any, Any]]) -> Tensor:
+    def _of_first(self, dtype: DTypeLike, values: Callable[[], tuple[Any, Any]]) -> Tensor:
         """One value for the first beam of each batch, another for the others."""
         zeros = tf.zeros([self._batch_size], dtype=dtypes.int32)
         first, others = values()

@@ -117,8 +117,8 @@ def mask_probs(probs: Any, eos_token: Any, finished: Tensor) -> Tensor:
 def gather(
     indices: Structure,
     source: Structure,
-    batch: Any,
-    size: Any,
+    batch: TensorLike,
+    size: TensorLike,
     shape: list[Any],
     name: str | None = None,
 ) -> Tensor:

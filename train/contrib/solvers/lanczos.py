@@ -13,6 +13,7 @@ from ....ops.public import tf
 from . import util
 
 if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
     from ....ops.flow.tensor_array import TensorArray
 
 
@@ -25,7 +26,7 @@ class LanczosBidiagState(NamedTuple):
     beta: Any
 
 
-def _array(size: int, dtype: Any, name: str) -> TensorArray:
+def _array(size: int, dtype: DTypeLike, name: str) -> TensorArray:
     return tf.TensorArray(dtype=dtype, size=size, tensor_array_name=name, clear_after_read=False)
 
 

@@ -13,6 +13,7 @@ from ..structures import Structure
 from .feature_keys import TrainEvalFeatures
 
 if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
     from ....engine.graph.operation import Operation
 
 Moments = namedtuple("Moments", ["mean", "variance"])
@@ -78,7 +79,9 @@ class InputStatisticsFromMiniBatch:
             start = tf.minimum(found.start_time, tf.reduce_min(times))
             return found._replace(start_time=start)
 
-    def _variable(self, name: str, initializer: Any, dtype: Any = None, shape: Any = ()) -> Any:
+    def _variable(
+        self, name: str, initializer: Any, dtype: DTypeLike | None = None, shape: Any = ()
+    ) -> Any:
         return tf.get_variable(
             name,
             shape=None if shape is None else list(shape),

@@ -23,6 +23,7 @@ from .protocol import Dense, _DeepEmbeddingLookupArguments, check_checkpoint
 from .sparse import _SparseColumn, _WeightedSparseColumn
 
 if TYPE_CHECKING:
+    from .....ops.state.variables import Variable
     from ....feature_column.state import _LazyBuilder
 
 Initializer = Callable[..., Any] | None
@@ -529,7 +530,7 @@ def _shared_table(name: str, shape: list[int], options: dict[str, Any]) -> Any:
     return known[0]
 
 
-def variable_parts(variable: Any) -> list[Any]:
+def variable_parts(variable: Variable) -> list[Any]:
     """A variable's parts, as a list."""
     return list(variable) if isinstance(variable, PartitionedVariable) else [variable]
 

@@ -29,6 +29,8 @@ from .rnn_common import get_state_name as _get_state_name
 
 if TYPE_CHECKING:
     from .....engine.graph.tensor import Tensor
+    from .....engine.types.dtypes import DType
+    from ...layers.annotations import Scope
 
 __all__ = ["DynamicRnnEstimator", "state_tuple_to_dict"]
 
@@ -87,7 +89,7 @@ def build_sequence_input(
     sequence_feature_columns: Iterable[Any],
     context_feature_columns: Iterable[Any] | None,
     weight_collections: Sequence[str] | None = None,
-    scope: Any = None,
+    scope: Scope | None = None,
 ) -> Any:
     """What a recurrent net reads: sequences, with the context at every step.
 
@@ -207,7 +209,7 @@ def _get_dynamic_rnn_model_fn(
     gradient_clipping_norm: float | None = None,
     dropout_keep_probabilities: Sequence[float | None] | None = None,
     sequence_length_key: str = RNNKeys.SEQUENCE_LENGTH_KEY,
-    dtype: Any = dtypes.float32,
+    dtype: DType = dtypes.float32,
     parallel_iterations: int | None = None,
     swap_memory: bool = True,
     name: str = "DynamicRNNModel",
