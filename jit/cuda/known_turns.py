@@ -90,7 +90,7 @@ def find(plan: DevicePlan, test: int, target: Callable[[int], int]) -> KnownLoop
         return None
     updates, reads = counted
     slots = plan.schedule.slot_of
-    # The host reads the numbers ahead of the first turn, and the checks' flags behind the last: what
+    # The host reads the numbers ahead of the first turn and the checks' flags behind the last: what
     # has no slot is nowhere by then.
     if any(v not in slots and not isinstance(v.node, (Constant, Feed)) for v in reads):
         return None

@@ -20,6 +20,7 @@ from .model_variables import add_to_collections, finished, parameter, variable_g
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, TensorLike
     from ....engine.graph.tensor import Tensor
+    from ....engine.types.shape import TensorShape
     from .annotations import Collections, Function, Scope, VariableCollections
 
 _UPDATE_OPS = tf.GraphKeys.UPDATE_OPS
@@ -239,19 +240,24 @@ def _by_layer(
     return outputs
 
 
-def _fused(inputs: Tensor, of: _Settings, scope: Scope) -> Any:
-    """By the fused op, of pictures or of rows that are pictures of one point."""
-    del scope
-    inputs = original = tf.convert_to_tensor(inputs)
-    is_first = of.data_format == "NCHW"
-    if original.shape.ndims == 2:
-        channels = original.shape.as_list()[-1]
+def _as_images(inputs: Tensor, is_first: bool) -> tuple[Tensor, TensorShape]:
+    """Rows as images of one pixel, and others as they are; with the shape [channels]."""
+    if inputs.shape.ndims == 2:
+        channels = inputs.shape.as_list()[-1]
         if channels is None:
             raise ValueError("`C` dimension must be known but is None")
         inputs = tf.reshape(inputs, [-1, channels, 1, 1] if is_first else [-1, 1, 1, channels])
     shape = inputs.shape[1:2] if is_first else inputs.shape[-1:]
     if not shape.is_fully_defined():
         raise ValueError(f"Inputs {inputs.name} has undefined `C` dimension {shape}.")
+    return inputs, shape
+
+
+def _fused(inputs: Tensor, of: _Settings, scope: Scope) -> Any:
+    """By the fused op, of pictures or of rows that are pictures of one point."""
+    del scope
+    original = tf.convert_to_tensor(inputs)
+    inputs, shape = _as_images(original, of.data_format == "NCHW")
     dtype = dtypes.float32
 
     def of_kind(name: str, wanted: bool, otherwise: float) -> Any:
