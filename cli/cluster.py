@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import signal
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..engine.printable import say
+
+if TYPE_CHECKING:
+    from ..train.cluster.ray_engine import RayEngine
 
 app = typer.Typer(
     name="cluster",
@@ -81,7 +84,7 @@ def run(
     raise typer.Exit(code)
 
 
-def _ray(address: str) -> Any:
+def _ray(address: str) -> RayEngine:
     """The engine of Ray; BadParameter where it is not installed."""
     from ..train.cluster.ray_engine import RayEngine
 

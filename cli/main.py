@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
 
 
 def main() -> None:
@@ -17,7 +20,7 @@ def main() -> None:
         application()()
 
 
-def application() -> Any:
+def application() -> typer.Typer:
     """The typer application of all commands."""
     import typer
 
@@ -47,6 +50,15 @@ def application() -> Any:
     ) -> None:
         pass
 
+    _add_commands(app)
+    # Listed for the help text; `main` has taken every real `run` before.
+    app.command(
+        name="run", help="Run a program in which [bold]import tensorflow[/bold] means numbaflow."
+    )(_run_for_help)
+    return app
+
+
+def _add_commands(app: typer.Typer) -> None:
     from . import (
         cache,
         check,
@@ -75,11 +87,6 @@ def application() -> Any:
     assert library.app is stored_plans.app is cache.app  # to which they have added commands
     app.add_typer(cache.app, name="cache")
     app.add_typer(cluster.app, name="cluster")
-    # Listed for the help text; `main` has taken every real `run` before.
-    app.command(
-        name="run", help="Run a program in which [bold]import tensorflow[/bold] means numbaflow."
-    )(_run_for_help)
-    return app
 
 
 def _run_for_help() -> None:

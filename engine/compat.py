@@ -45,7 +45,7 @@ def as_str_any(value: object) -> str:
 
 
 @export("compat.path_to_str")
-def path_to_str(path: str) -> Any:
+def path_to_str(path: str) -> str:
     """A path object as text; anything else as it is."""
     return as_str_any(os.fspath(path)) if hasattr(path, "__fspath__") else path
 

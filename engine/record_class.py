@@ -88,7 +88,7 @@ def _repr(names: Iterable[str]) -> Callable[[Any], str]:
 
 
 def _eq(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any, object], Any]:
-    def __eq__(self: Any, other: object) -> Any:
+    def __eq__(self: Any, other: object) -> bool:
         if other.__class__ is self.__class__:
             return values(self) == values(other)
         return NotImplemented

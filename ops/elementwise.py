@@ -25,7 +25,7 @@ from ..engine.types.shape import TensorShape, shape_text
 from ..jit.kernel.sizes import same_shape
 
 if TYPE_CHECKING:
-    from ..engine.graph.annotations import SparseLike, TensorLike
+    from ..engine.graph.annotations import DTypeLike, SparseLike, TensorLike
     from ..engine.graph.inference import ShapeContext
     from ..engine.graph.kernel_context import KernelContext
     from ..jit.trace.builder import Builder
@@ -40,7 +40,7 @@ def _kind(value: Any) -> str:
 
 
 @cache
-def _kind_of(dtype: Any) -> str:
+def _kind_of(dtype: DTypeLike) -> str:
     # (Kept, as NumPy puts names together anew each time.)
     name = str(dtype)
     return "f" if name == "bfloat16" else np.dtype(name).kind

@@ -89,6 +89,13 @@ def test_links_lead_somewhere() -> None:
 
 
 @pytest.mark.text
+def test_the_index_lists_every_page() -> None:
+    index = ROOT / "docs" / "README.md"
+    listed = set(re.findall(r"\]\((\w+\.md)", index.read_text()))
+    assert listed == {page.name for page in (ROOT / "docs").glob("*.md")} - {index.name}
+
+
+@pytest.mark.text
 def test_files_of_the_map_exist() -> None:
     """Paths named in the README's map and in the guides are files of the repository."""
     missing = []

@@ -38,6 +38,15 @@ WAYS = {
         "class BundleWriter",
     ),
     "where do I add an op?": ("README.md docs/adding_an_op.md", "## An elementwise op"),
+    "where do I add a dataset?": ("README.md docs/adding_a_dataset.md", "```python"),
+    "where do I add a kernel for GPUs?": (
+        "README.md docs/cuda.md jit/library/block_scan.py",
+        "def block_kernel(",
+    ),
+    "where is an op defined?": (
+        "README.md docs/architecture.md ops/op_index.py",
+        "ops.nn.softmax: LogSoftmax Softmax",
+    ),
     "where do I add an optimizer?": ("README.md docs/adding_an_optimizer.md", "```python"),
     "where do I add a summary?": ("README.md docs/adding_a_summary.md", "```python"),
 }

@@ -21,6 +21,7 @@ from .optimizers.gradient_descent import GradientDescentOptimizer
 
 if TYPE_CHECKING:
     from ..engine.graph.annotations import TensorLike
+    from ..engine.graph.operation import Operation
     from ..engine.graph.tensor import Tensor
 
 NUM_CLASSES = 10
@@ -61,7 +62,7 @@ def loss(logits: TensorLike, labels: TensorLike) -> Tensor:
     return sparse_softmax_cross_entropy(labels=wanted, logits=logits)
 
 
-def training(loss: Tensor, learning_rate: float) -> Any:
+def training(loss: Tensor, learning_rate: float) -> Operation:
     """The operation of a training step, with a summary of the loss.
 
     Args:

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine.api import lazy
 from ..engine.graph.collections import GraphKeys, register_proto_function
+
+if TYPE_CHECKING:
+    from .inputs.queue_runner_impl import QueueRunner
 
 # Module below this folder -> its names in `tf.train`.
 _NAMES = {
@@ -137,7 +140,7 @@ def _to_proto(runner: Any, export_scope: str | None = None) -> Any:
     return runner.to_proto(export_scope=export_scope)
 
 
-def _from_proto(queue_runner_def: object, import_scope: str | None = None) -> Any:
+def _from_proto(queue_runner_def: object, import_scope: str | None = None) -> QueueRunner:
     from .inputs.queue_runner_impl import QueueRunner
 
     return QueueRunner.from_proto(queue_runner_def, import_scope=import_scope)

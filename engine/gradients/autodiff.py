@@ -229,7 +229,9 @@ class _Walk:
             return self.loops.ZerosLike(op, i)
         return self.flow.zeros_outside_loop(op, i)
 
-    def through(self, op: Operation, function: GradientFunction, grads: list[Gradient]) -> Any:
+    def through(
+        self, op: Operation, function: GradientFunction, grads: list[Gradient]
+    ) -> list[Any]:
         """The gradients of an op's inputs, from those of its outputs."""
         for i, grad in enumerate(grads):
             # The result does not depend on this output: its gradient is zero.

@@ -89,7 +89,7 @@ class _Folder:
         return list(result) if len(op.outputs) > 1 else [_single(result)]
 
 
-def _single(result: np.ndarray) -> Any:
+def _single(result: np.ndarray) -> np.ndarray:
     """The lone output of a kernel, which may come in a tuple or list."""
     return result[0] if isinstance(result, (tuple, list)) and len(result) == 1 else result
 

@@ -183,7 +183,7 @@ def convert_n_to_tensor(
 
 @export("convert_to_tensor_or_indexed_slices")
 def convert_to_tensor_or_indexed_slices(
-    value: Any, dtype: Any = None, name: str | None = None
+    value: Any, dtype: DType | None = None, name: str | None = None
 ) -> Any:
     """`value` as a Tensor, unless it is an IndexedSlices (then as it is)."""
     return internal_convert_to_tensor_or_indexed_slices(value, dtype, name)

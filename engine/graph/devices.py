@@ -130,7 +130,7 @@ class DeviceSpecV2:
         """The spec that a name states."""
         return cls(*parse_device(spec))
 
-    def parse_from_string(self, spec: str | None) -> Any:
+    def parse_from_string(self, spec: str | None) -> DeviceSpecV2:
         """The spec that a name states."""
         return type(self)(*parse_device(spec))
 
@@ -138,11 +138,11 @@ class DeviceSpecV2:
         pairs = zip(dev._parts(), self._parts())
         return tuple(old if new is None else new for new, old in pairs)  # type: ignore[return-value]
 
-    def make_merged_spec(self, dev: DeviceSpecV2) -> Any:
+    def make_merged_spec(self, dev: DeviceSpecV2) -> DeviceSpecV2:
         """A new spec: the parts of `dev` where stated, else this one's."""
         return type(self)(*self._combined(dev))
 
-    def replace(self, **kwargs: Any) -> Any:
+    def replace(self, **kwargs: Any) -> DeviceSpecV2:
         """A new spec with some parts changed."""
         return type(self)(**{**dict(zip(_PARTS, self._parts())), **kwargs})
 

@@ -168,7 +168,7 @@ class Graph:
 
         return as_graph_def(self, from_version, add_shapes)
 
-    def _as_graph_def(self, from_version: Any = None, add_shapes: bool = False) -> Any:
+    def _as_graph_def(self, from_version: Any = None, add_shapes: bool = False) -> tuple[Any, int]:
         return self.as_graph_def(from_version, add_shapes), self._version
 
     # Making operations

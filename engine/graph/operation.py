@@ -408,7 +408,7 @@ class _InputList(tuple):  # type: ignore[type-arg]
     def __add__(self, other: Any) -> Any:
         return list(self) + list(other) if isinstance(other, list) else tuple(self) + tuple(other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Any) -> list[Any]:
         return list(other) + list(self)
 
 

@@ -229,7 +229,7 @@ class Tensor:
         """
         return defaults.eval_in_session(self, feed_dict, self.graph, session)
 
-    def experimental_ref(self) -> Any:
+    def experimental_ref(self) -> Reference:
         """A hashable stand-in for this object, by identity."""
         return Reference(self)
 

@@ -21,6 +21,7 @@ from ..graph import defaults
 from .log import info
 
 if TYPE_CHECKING:
+    from ...io.timeline import Timeline
     from ..graph.annotations import Feeds
     from ..session.session import BaseSession
 
@@ -206,7 +207,7 @@ class TensorFlowBenchmark(Benchmark):
         return session.run(tensors)
 
 
-def _traced(sess: BaseSession, op_or_tensor: object, feed_dict: Feeds | None) -> Any:
+def _traced(sess: BaseSession, op_or_tensor: object, feed_dict: Feeds | None) -> Timeline:
     """The timeline of a run."""
     from ...io import protos
     from ...io.timeline import Timeline

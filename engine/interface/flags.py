@@ -86,7 +86,7 @@ def run(main: Callable[[list[str]], Any] | None = None, argv: list[str] | None =
     """Parses the flags and calls `main` with the other arguments, then exits."""
     from absl import app
 
-    def parse(arguments: list[str] | None) -> Any:
+    def parse(arguments: list[str] | None) -> list[str]:
         return _absl.FLAGS(sys.argv if arguments is None else arguments, known_only=True)
 
     app.run(main or sys.modules["__main__"].main, argv=argv, flags_parser=parse)

@@ -59,7 +59,7 @@ class TypeSpec:
         raise NotImplementedError(f"{type(self).__name__}._from_components()")
 
     @classmethod
-    def _deserialize(cls, serialization: Sequence[Any]) -> Any:
+    def _deserialize(cls, serialization: Sequence[Any]) -> TypeSpec:
         return cls(*serialization)
 
     def _to_tensor_list(self, value: Any) -> list[Any]:
@@ -171,7 +171,7 @@ class TensorSpec(TypeSpec):
         self._name = name
 
     @classmethod
-    def from_spec(cls, spec: Any, name: str | None = None) -> Any:
+    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
         """The same type under another name."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 

@@ -43,7 +43,7 @@ class ImmediateTensor(Tensor):
         del feed_dict, session
         return self.numpy()
 
-    def __array__(self, *unused: Any, **options: Any) -> Any:
+    def __array__(self, *unused: Any, **options: Any) -> np.ndarray:
         return np.asarray(self.numpy(), *unused)
 
     def __bool__(self) -> bool:

@@ -234,26 +234,36 @@ class Check:
             wrong = self._wrong_shape(x, gradient[i])
             if wrong is not None:
                 return rows, [self._blamed(wrong, weights)], []
-            judge = Judge(self, i, doubles, gradient, near)
-            worst: dict[Mode, tuple[float, str]] = {}
-            for direction in random_directions(self.base[i], self.options.directions, self._random):
-                derivative = judge.numeric(direction)
-                if not derivative.is_known:
-                    kink = judge.kink(direction, derivative)
-                    if kink is None:
-                        continue
-                    return rows, [], [kink]
-                for mode, symbolic in self._symbolic(i, gradient, direction, weights):
-                    verdict = judge.verdict(symbolic, derivative, direction)
-                    if not verdict <= 1:
-                        fault = judge.fault(mode, direction)
-                        return rows, [self._blamed(fault, weights)], []
-                    worst[mode] = max(worst.get(mode, (0.0, "")), (verdict, derivative.method))
+            found = self._judged(Judge(self, i, doubles, gradient, near), i, gradient, weights)
+            if isinstance(found, Kink):
+                return rows, [], [found]
+            if isinstance(found, Fault):
+                return rows, [self._blamed(found, weights)], []
             rows += [
                 Row(self.level.order, mode, x.name, self.options.directions, method, value)
-                for mode, (value, method) in worst.items()
+                for mode, (value, method) in found.items()
             ]
         return rows, [], []
+
+    def _judged(
+        self, judge: Judge, i: int, gradient: list[Array | None], weights: Sequence[Array]
+    ) -> dict[Mode, tuple[float, str]] | Fault | Kink:
+        """Each mode's worst verdict on an input and its method, or what ends the comparison."""
+        worst: dict[Mode, tuple[float, str]] = {}
+        for direction in random_directions(self.base[i], self.options.directions, self._random):
+            derivative = judge.numeric(direction)
+            if not derivative.is_known:
+                kink = judge.kink(direction, derivative)
+                if kink is None:
+                    continue
+                return kink
+            for mode, symbolic in self._symbolic(i, gradient, direction, weights):
+                verdict = judge.verdict(symbolic, derivative, direction)
+                # (What is no number is wrong, too.)
+                if not verdict <= 1:
+                    return judge.fault(mode, direction)
+                worst[mode] = max(worst.get(mode, (0.0, "")), (verdict, derivative.method))
+        return worst
 
     def _symbolic(
         self, i: int, gradient: list[Array | None], direction: Array, weights: Sequence[Array]

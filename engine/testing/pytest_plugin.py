@@ -7,9 +7,12 @@ pytest finds it by the entry point `pytest11`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from ..graph.graph import Graph
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,7 +51,7 @@ def graph(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 @pytest.fixture
-def session(graph: Any) -> Iterator[Any]:
+def session(graph: Graph) -> Iterator[Any]:
     """A session of the fixture `graph`, the default one meanwhile."""
     from ..gradients.autodiff_sums import public
 

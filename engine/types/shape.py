@@ -404,7 +404,7 @@ class TensorShape:
             return unknown_shape()
         return TensorShape([x if x == y else None for x, y in zip(self._sizes, other._sizes)])
 
-    def __eq__(self, other: object) -> Any:
+    def __eq__(self, other: object) -> bool:
         try:
             other = as_shape(other)
         except TypeError:
@@ -414,7 +414,7 @@ class TensorShape:
             return True
         return self._sizes == other._sizes and None not in (self._sizes or ())
 
-    def __ne__(self, other: object) -> Any:
+    def __ne__(self, other: object) -> bool:
         try:
             other = as_shape(other)
         except TypeError:

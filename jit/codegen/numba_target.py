@@ -252,7 +252,7 @@ class Helper(CPUDispatcher):
         self.overloads[tuple(result.signature.args)] = result
 
 
-def helper(function: Callable[..., Any]) -> Any:
+def helper(function: Callable[..., Any]) -> Helper:
     """Marks a function of a kernel's text that other functions of the text call."""
     return Helper(function)
 

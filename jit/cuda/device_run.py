@@ -364,7 +364,7 @@ class DeviceRun(Run):
         for copies in newer:
             copies.newest = None
 
-    def _result(self, number: int) -> Any:
+    def _result(self, number: int) -> np.ndarray:
         return self.brought.pop(number)[()]
 
     # What the host sees and does.

@@ -12,7 +12,6 @@ import ctypes
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 
@@ -74,7 +73,7 @@ class EmulatedDevice(Device):
                 found[kernel.symbol] = Made("", time.perf_counter() - start)
         return found
 
-    def _load(self, kernel: KernelText) -> Any:
+    def _load(self, kernel: KernelText) -> Function:
         symbol, aim = f"alone_{kernel.symbol}", target.current()
         if kernel.form == LIBRARY:
             text = llvm.lowered(kernel.source, symbol, aim, is_library=True)

@@ -85,24 +85,34 @@ def find(plan: DevicePlan, test: int, target: Callable[[int], int]) -> KnownLoop
     order = [*range(test + 1, last), *range(first, test)]
     if first > test or not all(_is_apart(plan.rows[row], steps[row]) for row in order):
         return None
-    turn = [steps[row] for row in order]
-    flag = home(skip.flag)
-    wanted = _wanted(turn, flag)
-    written = {value for step in turn for value in _unknown(step)}
-    if flag not in wanted or not written.isdisjoint(wanted):
+    counted = _counted([steps[row] for row in order], home(skip.flag))
+    if counted is None:
         return None
-    updates = tuple(filter(None, (tuple(_updates(step, wanted)) for step in turn)))
-    made = {value for row in updates for value, _ in row}
-    reads = tuple(value for value in wanted if value is not flag)
+    updates, reads = counted
     slots = plan.schedule.slot_of
+    # The host reads the numbers ahead of the first turn and the checks' flags behind the last: what
+    # has no slot is nowhere by then.
     if any(v not in slots and not isinstance(v.node, (Constant, Feed)) for v in reads):
-        return None
-    if flag not in made:
         return None
     checks = {row: step for row in order if isinstance(step := steps[row], Fail)}
     if any(home(step.check.flag) not in slots for step in checks.values()):
         return None
     return KnownLoop(first, test, last, skip, updates, reads, tuple(checks))
+
+
+def _counted(
+    turn: Sequence[Step], flag: Value
+) -> tuple[tuple[tuple[Update, ...], ...], tuple[Value, ...]] | None:
+    """The updates of a turn that its flag follows from, and the numbers that they begin with; None
+    where the host cannot do them."""
+    wanted = _wanted(turn, flag)
+    written = {value for step in turn for value in _unknown(step)}
+    if flag not in wanted or not written.isdisjoint(wanted):
+        return None
+    updates = tuple(filter(None, (tuple(_updates(step, wanted)) for step in turn)))
+    if flag not in {value for row in updates for value, _ in row}:
+        return None
+    return updates, tuple(value for value in wanted if value is not flag)
 
 
 def _is_apart(entry: object, step: Step) -> bool:

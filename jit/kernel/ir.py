@@ -41,7 +41,7 @@ class _Interned(type):
                 node = _INTERNED.setdefault(key, node)
         return node
 
-    def _key(cls, args: tuple[Any, ...]) -> Any:
+    def _key(cls, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """What tells field values apart: names, whole numbers and nodes do so themselves."""
         return args
 

@@ -240,13 +240,13 @@ def erfc(x: Any) -> Any:
     return _special("erfc")(x)
 
 
-def lgamma(x: Any) -> Any:
+def lgamma(x: Any) -> np.ndarray:
     """The logarithm of the absolute value of the gamma function."""
     # As C's lgamma; SciPy's is -inf there.
     return np.where(np.isneginf(x), np.asarray(np.inf, x.dtype), _special("gammaln")(x))
 
 
-def digamma(x: Any) -> Any:
+def digamma(x: Any) -> np.ndarray:
     """The derivative of lgamma; infinite at its poles."""
     poles = (x <= 0) & (np.floor(x) == x)
     return np.where(poles, np.inf, _special("psi")(np.where(poles, 1, x))).astype(x.dtype)
@@ -282,7 +282,7 @@ def _clamp_shift(y: Any) -> Any:
     return np.clip(y, 0, y.dtype.itemsize * 8 - 1)
 
 
-def complex(re: Any, im: Any) -> Any:
+def complex(re: Any, im: Any) -> np.ndarray:
     """A complex number from two reals of one dtype."""
     re, im = np.asarray(re), np.asarray(im)
     dtype = np.result_type(re.dtype, np.complex64)

@@ -177,7 +177,7 @@ class Size:
         other = _operand(other)
         return NotImplemented if other is None else _remainder(other, self)
 
-    def __divmod__(self, other: Any) -> Any:
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other
 
     def __abs__(self) -> Any:
@@ -190,27 +190,27 @@ class Size:
     def __float__(self) -> float:
         return float(int(self))
 
-    def __eq__(self, other: Any) -> Any:
+    def __eq__(self, other: Any) -> bool:
         other = _operand(other)
         return NotImplemented if other is None else _compare(self, other, "==")
 
-    def __ne__(self, other: Any) -> Any:
+    def __ne__(self, other: Any) -> bool:
         other = _operand(other)
         return NotImplemented if other is None else not _compare(self, other, "==")
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: Any) -> bool:
         other = _operand(other)
         return NotImplemented if other is None else _compare(self, other, "<")
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: Any) -> bool:
         other = _operand(other)
         return NotImplemented if other is None else not _compare(self, other, "<")
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: Any) -> bool:
         other = _operand(other)
         return NotImplemented if other is None else _compare(other, self, "<")
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: Any) -> bool:
         other = _operand(other)
         return NotImplemented if other is None else not _compare(other, self, "<")
 

@@ -46,6 +46,7 @@ from .shape_inference import filled, output_sizes, refusal, whole
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
+    from ...engine.types.shape import TensorShape
 
 # Larger results of constant operations are computed in the plan, not kept in it.
 FOLD_LIMIT = 1 << 16
@@ -107,7 +108,7 @@ class OpView:
         """The NumPy dtype name of an output."""
         return array_dtype_name(self.node.outputs[index].dtype)
 
-    def shape(self, index: int = 0) -> Any:
+    def shape(self, index: int = 0) -> TensorShape:
         """The static shape of an output."""
         return self.node.outputs[index].shape
 

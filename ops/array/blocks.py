@@ -104,7 +104,7 @@ def _space_depth_kernel(to_depth: bool) -> Any:
 
 
 def _lower_space_depth(to_depth: bool) -> Any:
-    def lower(b: Builder, op: OpView, x: Value) -> Any:
+    def lower(b: Builder, op: OpView, x: Value) -> Value:
         first, block = _is_channels_first(op.attr), op.attr("block_size")
         split, perm, out = _blocks(x.shape, block, first, to_depth)
         return b.reshape(b.transpose(b.reshape(x, split), perm), out)
@@ -328,12 +328,12 @@ def _lower_batch_to_space(b: Builder, op: OpView, x: Value, block: Value, crops:
     return b.slice(moved, tuple(begin), (batch, *kept, *tail))
 
 
-def _image() -> Any:
+def _image() -> np.ndarray:
     return np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
 
 
 # The ops undo each other: what one pads the other crops, so each is the other's gradient.
-def _space_to_batch_nd_gradient(op: Operation, grad: Tensor) -> Any:
+def _space_to_batch_nd_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None, None]:
     return (batch_to_space_nd(grad, op.inputs[1], op.inputs[2]), None, None)
 
 
@@ -353,7 +353,7 @@ _space_to_batch_nd = define(
 )
 
 
-def _batch_to_space_nd_gradient(op: Operation, grad: Tensor) -> Any:
+def _batch_to_space_nd_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None, None]:
     return (space_to_batch_nd(grad, op.inputs[1], op.inputs[2]), None, None)
 
 
@@ -390,7 +390,7 @@ def _old_block(c: KernelContext) -> np.ndarray:
     return np.array([c.attr("block_size")] * 2)
 
 
-def _space_to_batch_gradient(op: Operation, grad: Tensor) -> Any:
+def _space_to_batch_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None]:
     return (
         batch_to_space(grad, op.inputs[1], block_size=op.get_attr("block_size")),
         None,
@@ -421,7 +421,7 @@ _old_space_to_batch = define(
 )
 
 
-def _batch_to_space_gradient(op: Operation, grad: Tensor) -> Any:
+def _batch_to_space_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None]:
     return (
         space_to_batch(grad, op.inputs[1], block_size=op.get_attr("block_size")),
         None,

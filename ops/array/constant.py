@@ -375,7 +375,7 @@ def _lower_fill(b: Builder, op: OpView, shape: Value, value: Value) -> Any:
     return NotImplemented if known is None else b.full(tuple(known.tolist()), value, op.dtype(0))
 
 
-def _fill_gradient(op: Operation, grad: Tensor) -> Any:
+def _fill_gradient(op: Operation, grad: Tensor) -> tuple[None, Any]:
     return (None, tf.reduce_sum(grad))
 
 
@@ -458,7 +458,7 @@ def _element_count(shape: Any) -> Any:
 
 
 def _uniform(
-    shape: Any, dtype: Any, name: str | None, scope: str, values: dict[str, Any]
+    shape: Any, dtype: DTypeLike, name: str | None, scope: str, values: dict[str, Any]
 ) -> Tensor:
     dtype = dtypes.as_dtype(dtype).base_dtype
     with name_scope(name, scope, [shape]) as name:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # Gather
 
 
-def _gather_dims(params: Sequence[Any], indices: Sequence[Any], axis: int, batch: int) -> Any:
+def _gather_dims(params: Sequence[Any], indices: Sequence[Any], axis: int, batch: int) -> list[Any]:
     return [*params[:axis], *indices[batch:], *params[axis + 1 :]]
 
 
@@ -83,7 +83,7 @@ def _checked_indices(indices: np.ndarray, limit: int) -> None:
 
 def _gather(
     c: KernelContext, params: np.ndarray, indices: np.ndarray, axis: Any = 0, batch: int = 0
-) -> Any:
+) -> np.ndarray:
     if params.ndim < 1:
         raise errors.invalid("params must be at least 1 dimensional")
     where = int(axis)
@@ -133,7 +133,9 @@ def _params_shape(params: Tensor) -> Tensor:
         return tf.cast(shape(params, out_type=dtypes.int64), dtypes.int32)
 
 
-def _row_gradient(params_shape: Tensor, indices: Tensor, count: Tensor, grad: Tensor) -> Any:
+def _row_gradient(
+    params_shape: Tensor, indices: Tensor, count: Tensor, grad: Tensor
+) -> IndexedSlices:
     """The gradient of picking rows: those rows, sparsely."""
     values_shape = concat([count, params_shape[1:]], 0)
     values = reshape(grad, values_shape)
@@ -224,7 +226,7 @@ def _offset_indices(
     return indices
 
 
-def _rows() -> Any:
+def _rows() -> np.ndarray:
     return np.arange(6, dtype=np.float32).reshape(3, 2)
 
 

@@ -39,7 +39,7 @@ def _pass(c: KernelContext, x: TensorLike) -> Any:
     return x
 
 
-def _lower_pass(b: Builder, op: OpView, x: Value) -> Any:
+def _lower_pass(b: Builder, op: OpView, x: Value) -> Value:
     return b.identity(x)
 
 
@@ -125,7 +125,7 @@ debug_gradient_identity: OpFunction = define(
 )
 
 
-def _promised(c: KernelContext, x: np.ndarray) -> Any:
+def _promised(c: KernelContext, x: np.ndarray) -> np.ndarray:
     if c.op.inputs[0].dtype.base_dtype == dtypes.resource:
         raise errors.invalid("Input tensor cannot be a resource variable handle.")
     return x
@@ -229,7 +229,7 @@ def _require_numbers(x: np.ndarray, message: object) -> None:
         raise errors.invalid(f"{message} : Tensor had {found} values")
 
 
-def _lower_check_numerics(b: Builder, op: OpView, x: Value) -> Any:
+def _lower_check_numerics(b: Builder, op: OpView, x: Value) -> Value:
     wrong = b.map(lambda v: k.logical_not(k.isfinite(v)), x)
     message = op.attr("message")
     error = error_of(lambda values: _require_numbers(values, message))

@@ -89,7 +89,7 @@ def _strided_slice_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     return _strided_slice_grad(x, begin, end, strides, grad, **_mask_attrs(op)), None, None, None
 
 
-def _sample() -> Any:
+def _sample() -> list[Any]:
     return [np.array([1, 0], np.int32), np.array([3, 4], np.int32), np.array([1, 2], np.int32)]
 
 
@@ -153,7 +153,7 @@ def _takes_nothing(r: Any) -> bool:
     return same(r.size, 0) if is_open else bool(r.size == 0)
 
 
-def _spread(b: Builder, value: Value, axis: int, r: Range, size: AnySize) -> Any:
+def _spread(b: Builder, value: Value, axis: int, r: Range, size: AnySize) -> Value:
     """Puts a dimension back where a strided range took it from, with zeros around."""
     step, count, start = r.stride, r.size, r.begin
     # A range that goes down is one that goes up, read from its other end.
@@ -193,7 +193,7 @@ def _lower_strided_slice_grad(
     return moving_slices.put(b, value, ranges, whole, b.constant(0, op.dtype(0)))
 
 
-def _strided_slice_grad_gradient(op: Operation, grad: Tensor) -> Any:
+def _strided_slice_grad_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     return (
         *([None] * 4),
         strided_slice(grad, *op.inputs[1:4], **_mask_attrs(op)),

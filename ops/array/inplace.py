@@ -23,14 +23,15 @@ from ..public import raw, tf
 from ..shape_inference import run_time_sizes
 
 if TYPE_CHECKING:
-    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
 
 _NONE = NoGradient("TensorFlow has no gradient of it")
 
 
-def _rows() -> Any:
+def _rows() -> np.ndarray:
     return np.arange(12.0).reshape(4, 3)
 
 
@@ -224,12 +225,12 @@ def inplace_sub(x: TensorLike, i: Any, v: TensorLike) -> Any:
     return alias_inplace_sub(raw.DeepCopy(x), i, v)
 
 
-def empty(shape: TensorLike, dtype: Any = dtypes.float32, init: bool = False) -> Any:
+def empty(shape: TensorLike, dtype: DTypeLike = dtypes.float32, init: bool = False) -> Tensor:
     """A tensor of some shape, filled with zeros."""
     return raw.Empty(shape, dtype=dtype, init=init)
 
 
-def empty_like(x: TensorLike, init: bool | None = None) -> Any:
+def empty_like(x: TensorLike, init: bool | None = None) -> Tensor:
     """A tensor in the shape of another, filled with zeros."""
     x = convert_to_tensor(x)
     return raw.Empty(tf.shape(x), dtype=x.dtype, init=bool(init))

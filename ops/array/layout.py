@@ -87,7 +87,7 @@ def _lower_transpose(b: Builder, op: OpView, x: Value, perm: Value) -> Any:
     return b.map(k.conj, moved) if is_turned else moved
 
 
-def _transposes() -> Any:
+def _transposes() -> dict[Any, Any]:
     return {
         "values": [
             [np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, 0], np.int32)],
@@ -97,7 +97,7 @@ def _transposes() -> Any:
     }
 
 
-def _transpose_gradient(op: Operation, grad: Tensor) -> Any:
+def _transpose_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None]:
     return (transpose(grad, _invert(op.inputs[1])), None)
 
 
@@ -120,7 +120,7 @@ def _conjugate(x: np.ndarray) -> np.ndarray:
     return np.conj(x) if x.dtype.kind == "c" else x
 
 
-def _conjugate_transpose_gradient(op: Operation, grad: Tensor) -> Any:
+def _conjugate_transpose_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None]:
     return (transpose(grad, _invert(op.inputs[1]), conjugate=True), None)
 
 
@@ -262,7 +262,7 @@ _REVERSIBLE = (
 )
 
 
-def _flipped(b: Builder, x: Value, axes: set[int]) -> Any:
+def _flipped(b: Builder, x: Value, axes: set[int]) -> Value:
     if not axes:
         return b.identity(x)
     begin = tuple(size - 1 if i in axes else 0 for i, size in enumerate(x.shape))
@@ -410,7 +410,7 @@ def _check_lengths(lengths: np.ndarray, most: int, axis: int) -> None:
         raise errors.invalid(f"seq_lens({wrong[0]}) {what}")
 
 
-def _lower_reverse_sequence(b: Builder, op: OpView, x: Value, lengths: Value) -> Any:
+def _lower_reverse_sequence(b: Builder, op: OpView, x: Value, lengths: Value) -> Value:
     seq, batch = op.attr("seq_dim"), op.attr("batch_dim")
 
     def check(lengths: np.ndarray, most: np.ndarray) -> None:
@@ -436,7 +436,7 @@ def _reverse_sequence(c: KernelContext, x: np.ndarray, lengths: np.ndarray) -> n
 
 
 # A reversal undoes itself.
-def _reverse_sequence_gradient(op: Operation, grad: Tensor) -> Any:
+def _reverse_sequence_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None]:
     return (
         reverse_sequence(
             grad,

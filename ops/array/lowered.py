@@ -41,7 +41,7 @@ def inverted(b: Builder, x: Value, check: Callable[..., object]) -> Any:
 
 def reversed_sequences(
     b: Builder, x: Value, lengths: Value, seq: int, batch: int, check: Callable[..., object]
-) -> Any:
+) -> Value:
     """Rows along `batch` with their first elements along `seq` reversed."""
     seq, batch = b.axis(seq, x.ndim), b.axis(batch, x.ndim)
     b.require(seq != batch)
@@ -104,7 +104,7 @@ def _part(b: Builder, x: Value, axis: int, begin: AnySize, size: AnySize, stride
 # Reflections
 
 
-def mirrored(b: Builder, x: Value, amounts: Sequence[tuple[int, int]], offset: int) -> Any:
+def mirrored(b: Builder, x: Value, amounts: Sequence[tuple[int, int]], offset: int) -> Value:
     """A tensor with its reflection around it; with offset 1 the edge itself is not repeated."""
     for axis, (before, after) in enumerate(amounts):
         size = x.shape[axis]
@@ -120,7 +120,7 @@ def mirrored(b: Builder, x: Value, amounts: Sequence[tuple[int, int]], offset: i
 
 def mirrored_gradient(
     b: Builder, dy: Value, amounts: Sequence[tuple[int, int]], offset: int
-) -> Any:
+) -> Value:
     """Reflections added where they come from, in the order in which they lie."""
     for axis, (before, after) in enumerate(amounts):
         size = dy.shape[axis] - before - after
@@ -214,13 +214,13 @@ def diagonal_of(b: Builder, x: Value, d: int, length: AnySize) -> Value:
     return b.view(x, axes, (*x.shape[:-2], length))
 
 
-def main_diagonal(b: Builder, x: Value) -> Any:
+def main_diagonal(b: Builder, x: Value) -> Value:
     """The main diagonals of matrices."""
     b.require(x.ndim >= 2)
     return diagonal_of(b, x, 0, minimum(x.shape[-2], x.shape[-1]))
 
 
-def matrices(b: Builder, diagonal: Value) -> Any:
+def matrices(b: Builder, diagonal: Value) -> Value:
     """Square matrices with the given main diagonals."""
     b.require(diagonal.ndim >= 1)
     size = diagonal.shape[-1]
@@ -228,21 +228,21 @@ def matrices(b: Builder, diagonal: Value) -> Any:
     return _on_diagonal(b, zeros, diagonal, 0)
 
 
-def with_main_diagonal(b: Builder, x: Value, diagonal: Value) -> Any:
+def with_main_diagonal(b: Builder, x: Value, diagonal: Value) -> Value:
     """Matrices with their main diagonals replaced."""
     b.require(x.ndim >= 2)
     b.require_shape(diagonal, (*x.shape[:-2], minimum(x.shape[-2], x.shape[-1])))
     return _on_diagonal(b, x, diagonal, 0)
 
 
-def tensor_diagonal(b: Builder, x: Value) -> Any:
+def tensor_diagonal(b: Builder, x: Value) -> Value:
     """A tensor on the diagonal of one with twice its dimensions."""
     b.require(x.ndim > 0)
     flat = b.reshape(x, [product(x.shape)])
     return b.reshape(matrices(b, flat), (*x.shape, *x.shape))
 
 
-def tensor_diagonal_part(b: Builder, x: Value) -> Any:
+def tensor_diagonal_part(b: Builder, x: Value) -> Value:
     """The diagonal of a tensor with twice the dimensions."""
     half = x.ndim // 2
     b.require(x.ndim and x.ndim % 2 == 0)

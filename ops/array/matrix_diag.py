@@ -45,7 +45,7 @@ def _diag(c: KernelContext, x: np.ndarray) -> np.ndarray:
     return np.diag(x.reshape(-1)).reshape(x.shape * 2)
 
 
-def _gradient_of_diag(op: Operation, grad: Tensor) -> Any:
+def _gradient_of_diag(op: Operation, grad: Tensor) -> Tensor:
     return diag_part(grad)
 
 
@@ -88,7 +88,7 @@ def _diag_part(c: KernelContext, x: np.ndarray) -> np.ndarray:
     return np.diagonal(x.reshape(count, count)).reshape(x.shape[:half]).copy()
 
 
-def _gradient_of_diag_part(op: Operation, grad: Tensor) -> Any:
+def _gradient_of_diag_part(op: Operation, grad: Tensor) -> Tensor:
     return diag(grad)
 
 
@@ -134,7 +134,7 @@ def _matrix_diag(c: KernelContext, x: np.ndarray) -> np.ndarray:
     return out
 
 
-def _matrix_diag_gradient(op: Operation, grad: Tensor) -> Any:
+def _matrix_diag_gradient(op: Operation, grad: Tensor) -> Tensor:
     return matrix_diag_part(grad)
 
 
@@ -285,7 +285,7 @@ def _lower_band(b: Builder, op: OpView, x: Value, lower: Value, upper: Value) ->
     return b.identity(x)
 
 
-def _matrix_band_part_gradient(op: Operation, grad: Tensor) -> Any:
+def _matrix_band_part_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None, None]:
     return (matrix_band_part(grad, op.inputs[1], op.inputs[2]), None, None)
 
 

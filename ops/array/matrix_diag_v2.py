@@ -57,7 +57,7 @@ def _check_bounds(rows: int, columns: int, low: int, high: int) -> None:
             )
 
 
-def _longest(rows: int, columns: int, low: int, high: int) -> Any:
+def _longest(rows: int, columns: int, low: int, high: int) -> int:
     # The length of the diagonal nearest to the main one: diagonal d has rows + d entries at most
     # where it lies below that, columns - d where it lies above.
     return min(rows + min(high, 0), columns - max(low, 0))
@@ -318,11 +318,11 @@ def _computed_shape(grad: Tensor, k: Tensor) -> Tensor:
     return concat([batch, tail], 0)
 
 
-def _band() -> Any:
+def _band() -> list[Any]:
     return [np.arange(1, 7, dtype=np.float32).reshape(2, 3), np.array([0, 1], np.int32)]
 
 
-def _table() -> Any:
+def _table() -> np.ndarray:
     return np.arange(12, dtype=np.float32).reshape(3, 4)
 
 

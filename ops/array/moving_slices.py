@@ -193,7 +193,7 @@ def span(b: Builder, size: AnySize, first: Bound | None, last: Bound | None, str
     limit = b.constant(size, "int64")
     given = [_as_value(b, entry) for entry in (first, last) if entry is not None]
 
-    def start(n: Any, *bounds: Any) -> Any:
+    def start(n: Any, *bounds: Any) -> tuple[Any, Any]:
         low, high = (0, n) if stride > 0 else (-1, k.sub(n, 1))
         opened = (low, high) if stride > 0 else (high, low)
         rest = iter(bounds)
@@ -380,7 +380,7 @@ def _where(b: Builder, along: Value, r: Moving) -> tuple[Value, Value]:
     """For each position of a dimension which element of a span lies there, and whether one does."""
     count, up = b.constant(r.size, "int64"), abs(r.stride)
 
-    def find(at: Any, begin: Any, n: Any) -> Any:
+    def find(at: Any, begin: Any, n: Any) -> tuple[Any, Any]:
         way = k.sub(at, begin) if r.stride > 0 else k.sub(begin, at)
         step = way if up == 1 else k.truncatediv(way, up)
         inside = k.logical_and(k.ge(way, 0), k.lt(step, n))

@@ -94,7 +94,9 @@ def _pad_kernel(
     return out
 
 
-def _lower_pad(b: Builder, op: OpView, x: Value, paddings: Value, fill: Value | None = None) -> Any:
+def _lower_pad(
+    b: Builder, op: OpView, x: Value, paddings: Value, fill: Value | None = None
+) -> Value:
     known = b.known(paddings)
     if known is None:
         b.require_shape(paddings, (x.ndim, 2))
@@ -124,7 +126,7 @@ def _pad_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     return (tf.slice(grad, begin, shape(x)), *([None] * (len(op.inputs) - 1)))
 
 
-def _pads() -> Any:
+def _pads() -> list[Any]:
     return [np.array([[1, 2, 3]], np.float32), np.array([[1, 0], [0, 2]], np.int32)]
 
 

@@ -25,6 +25,7 @@ from .shape import reshape, shape
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.build import OpFunction
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
@@ -204,7 +205,7 @@ def _stitch_sizes(c: KernelContext, indices: list[np.ndarray], data: list[np.nda
     return [max((int(at.max()) + 1 for at in indices if at.size), default=0)]
 
 
-def _measured_stitch(b: Builder, op: OpView, indices: list[Value], data: list[Value]) -> Any:
+def _measured_stitch(b: Builder, op: OpView, indices: list[Value], data: list[Value]) -> list[Any]:
     largest = [b.reduce("max", b.cast(at, "int64"), None) for at in indices]
     # (Of nothing the largest is the least that there is.)
     return [b.map(lambda *each: _one_behind(each), *largest)]
@@ -257,7 +258,7 @@ def _stitch_gradient(op: Operation, grad: Tensor) -> list[Any]:
     return [None] * count + [tf.gather(grad, at) for at in indices]
 
 
-def _stitch_sample() -> Any:
+def _stitch_sample() -> dict[Any, Any]:
     return {
         "values": [
             [
@@ -269,7 +270,7 @@ def _stitch_sample() -> Any:
     }
 
 
-def _define_stitch(name: str, doc: str) -> Any:
+def _define_stitch(name: str, doc: str) -> OpFunction:
     return define(
         name,
         "indices: N * int32, data: N * T -> merged: T",

@@ -130,7 +130,7 @@ def _shape(c: ShapeContext) -> TensorShape:
     return TensorShape([size if size >= 1 else count // others for size in wanted])
 
 
-def _gradient(op: Operation, grad: Tensor) -> Any:
+def _gradient(op: Operation, grad: Tensor) -> Tensor:
     if not op.inputs[0].shape.is_fully_defined():
         raise ValueError(
             f"The gradient of {op.type} is made for one shape, and that of '{op.inputs[0].name}' "

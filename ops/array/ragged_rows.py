@@ -17,6 +17,7 @@ from ..public import raw, tf
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 
 def is_ragged(rows: rowwise.Rows) -> bool:
@@ -31,7 +32,7 @@ def of_lengths(tensor: Any, rank: int, lengths: Any) -> rowwise.Rows:
     return rowwise.Rows(tensor, rank, owners, lengths)
 
 
-def counted(owners: Any, count: Any) -> Any:
+def counted(owners: Any, count: Any) -> Tensor:
     """How many rows each of `count` elements has, int64; owners: whose each row is, in order."""
     return tf.unsorted_segment_sum(tf.ones_like(owners, dtype=dtypes.int64), owners, count)
 
@@ -41,7 +42,7 @@ def _starts(lengths: Any) -> Any:
     return tf.cumsum(lengths, exclusive=True)
 
 
-def _ranges(starts: Any, limits: Any, step: int = 1) -> Any:
+def _ranges(starts: Any, limits: Any, step: int = 1) -> Tensor:
     """The numbers of ranges, one behind the other."""
     return raw.RaggedRange(starts, limits, tf.constant(step, dtypes.int64)).rt_dense_values
 
@@ -187,7 +188,7 @@ def where_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results
     return [rowwise.Rows(tf.expand_dims(own, 1), 2, owners, lengths)]
 
 
-def _count_of(rows: rowwise.Rows) -> Any:
+def _count_of(rows: rowwise.Rows) -> Tensor:
     """How many elements there are."""
     lengths: Any = rows.lengths
     return tf.shape(lengths)[0]

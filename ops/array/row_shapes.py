@@ -20,6 +20,7 @@ from ..public import raw, tf
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 
 def _late(name: str) -> Callable[[Operation, Sequence[rowwise.Rows]], rowwise.Results]:
@@ -82,7 +83,7 @@ def transpose_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Res
     return [rowwise.Rows(raw.Transpose(given.tensor, moved), given.rank)]
 
 
-def _behind(first: int, tensor: Any) -> Any:
+def _behind(first: int, tensor: Any) -> Tensor:
     """A vector of a number and those of a tensor."""
     return tf.concat([tf.constant([first], tensor.dtype), tensor], 0)
 

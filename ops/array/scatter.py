@@ -33,6 +33,7 @@ from .shape import expand_dims, rank, reshape, shape, squeeze
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.build import OpFunction
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
@@ -112,7 +113,7 @@ def _add_at(out: np.ndarray, indices: np.ndarray, updates: np.ndarray, how: Any)
 
 def _scatter_nd_kernel(
     c: KernelContext, indices: np.ndarray, updates: np.ndarray, sizes: np.ndarray
-) -> Any:
+) -> np.ndarray:
     if (sizes < 0).any():
         raise errors.invalid(f"Shape {shape_text(sizes.tolist())} has negative dimensions")
     out = np.zeros(sizes.tolist(), dtype=updates.dtype)
@@ -124,7 +125,7 @@ def _scatter_nd_kernel(
     return _add_at(out, indices, updates, np.add)
 
 
-def _table() -> Any:
+def _table() -> list[Any]:
     return [np.array([[0], [2], [0]], np.int32), np.array([[1, 2], [3, 4], [5, 6]], np.float32)]
 
 
@@ -177,7 +178,7 @@ def _tensor_scatter_shape(c: ShapeContext) -> TensorShape:
 
 def _tensor_scatter(
     name: str, how: Callable[..., Any] | None, fn: str, gradient: Callable[..., Any], doc: str
-) -> Any:
+) -> OpFunction:
     def kernel(
         c: KernelContext, x: np.ndarray, indices: np.ndarray, updates: np.ndarray
     ) -> np.ndarray:

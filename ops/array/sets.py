@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import SparseLike, TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
@@ -281,11 +282,11 @@ def _lower(b: Builder, op: OpView, one: Value, other: Value, sizes: Value) -> An
 _EACH = [{"set_operation": name} for name in _OPERATIONS]
 
 
-def _dense() -> Any:
+def _dense() -> list[Any]:
     return [np.array([[1, 5, 2], [3, 3, 3]], np.int32), np.array([[5, 9], [4, 3]], np.int32)]
 
 
-def _sparse() -> Any:
+def _sparse() -> list[Any]:
     return [np.array([[0, 0], [0, 1], [1, 0]]), np.array([2, 5, 3], np.int32), np.array([2, 2])]
 
 
@@ -354,7 +355,7 @@ define(
 
 
 @export("sets.size", "sets.set_size")
-def set_size(a: SparseTensor, validate_indices: bool = True) -> Any:
+def set_size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
     """The number of different elements along the last axis of a sparse tensor."""
     a = convert_to_tensor_or_sparse_tensor(a, name="a")
     if not isinstance(a, SparseTensor):

@@ -572,7 +572,7 @@ def _ensured(c: KernelContext, x: np.ndarray) -> np.ndarray:
     return x
 
 
-def _lower_ensured(b: Builder, op: OpView, x: Value) -> Any:
+def _lower_ensured(b: Builder, op: OpView, x: Value) -> Value:
     wanted = shape_inference.dims(TensorShape(op.attr("shape")))
     if wanted is not None:
         b.require(x.ndim == len(wanted))

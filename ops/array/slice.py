@@ -102,7 +102,7 @@ def _slice_kernel(
     return x[tuple(builtins.slice(start, start + n) for start, n in zip(starts, sizes))]
 
 
-def _lower_slice(b: Builder, op: OpView, x: Value, begin: Value, size: Value) -> Any:
+def _lower_slice(b: Builder, op: OpView, x: Value, begin: Value, size: Value) -> Value:
     first, count = b.known(begin), b.known(size)
     if first is None or count is None:
         b.require(begin.shape == size.shape == (x.ndim,))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _DIRECTIONS = ("ASCENDING", "DESCENDING")
 
 
-def _last_and(axis: int, rank: Tensor, static_rank: int | None) -> Any:
+def _last_and(axis: int, rank: Tensor, static_rank: int | None) -> Tensor:
     """The permutation that exchanges an axis and the last one."""
     if static_rank is not None:
         order = np.arange(static_rank)
@@ -30,7 +30,7 @@ def _last_and(axis: int, rank: Tensor, static_rank: int | None) -> Any:
     return tf.concat(parts, axis=0)
 
 
-def _descending(values: Tensor, axis: Any, want_indices: bool) -> Any:
+def _descending(values: Tensor, axis: Any, want_indices: bool) -> Tensor:
     k = tf.shape(values)[axis]
     # TopK sorts rows, so another axis changes places with the last one and back.
     rank, static_rank = tf.rank(values), values.shape.ndims
@@ -44,7 +44,7 @@ def _descending(values: Tensor, axis: Any, want_indices: bool) -> Any:
     return tf.transpose(indices if want_indices else top, order)
 
 
-def _sorted(values: Tensor, axis: TensorLike, direction: str, want_indices: bool) -> Any:
+def _sorted(values: Tensor, axis: TensorLike, direction: str, want_indices: bool) -> Tensor:
     if direction not in _DIRECTIONS:
         raise ValueError(f"{direction} should be one of {', '.join(_DIRECTIONS)}")
     axis = convert_to_tensor(axis, name="axis")

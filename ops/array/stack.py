@@ -65,7 +65,7 @@ def _pack(c: KernelContext, values: list[np.ndarray]) -> np.ndarray:
     return np.stack(values, axis=c.attr("axis"))
 
 
-def _lower_pack(b: Builder, op: OpView, values: list[Any]) -> Any:
+def _lower_pack(b: Builder, op: OpView, values: list[Any]) -> Value:
     ndim = values[0].ndim
     where = op.attr("axis") % (ndim + 1)
     rows = []
@@ -75,7 +75,7 @@ def _lower_pack(b: Builder, op: OpView, values: list[Any]) -> Any:
     return rows[0] if len(rows) == 1 else b.concat(rows, where)
 
 
-def _pack_gradient(op: Operation, grad: Tensor) -> Any:
+def _pack_gradient(op: Operation, grad: Tensor) -> list[Tensor]:
     return unstack(grad, num=op.get_attr("N"), axis=op.get_attr("axis"))
 
 
@@ -122,7 +122,7 @@ def _unpack(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, ...]:
     return tuple(moved[i, ...] for i in range(count))
 
 
-def _lower_unpack(b: Builder, op: OpView, x: Value) -> Any:
+def _lower_unpack(b: Builder, op: OpView, x: Value) -> tuple[Any, ...]:
     where = b.axis(op.attr("axis"), x.ndim)
     b.require(b.equal(x.shape[where], op.attr("num")))
     rest = (*x.shape[:where], *x.shape[where + 1 :])
@@ -130,7 +130,7 @@ def _lower_unpack(b: Builder, op: OpView, x: Value) -> Any:
     return tuple(b.reshape(piece, rest) for piece in slices)
 
 
-def _unpack_gradient(op: Operation, *grads: Tensor) -> Any:
+def _unpack_gradient(op: Operation, *grads: Tensor) -> Tensor:
     return stack(list(grads), axis=op.get_attr("axis"))
 
 

@@ -30,6 +30,7 @@ from .stack import stack
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.build import OpFunction
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...jit.program.tensor_ir import Value
@@ -143,7 +144,7 @@ def _unique_v2_shapes(c: ShapeContext) -> list[TensorShape]:
 
 def _define_unique(
     name: str, signature: str, attrs: str, outputs: int, sample: Sequence[np.ndarray]
-) -> Any:
+) -> OpFunction:
     shapes = _unique_v2_shapes if "axis" in signature else _unique_shapes
     return define(
         name,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def _decoded_shape(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape(sizes), TensorShape([])]
 
 
-def _sound() -> Any:
+def _sound() -> np.ndarray:
     return np.array([[0.5, -0.5], [0.25, 0.0], [1.0, -1.0]], np.float32)
 
 

@@ -378,7 +378,7 @@ def _differences(x: Tensor) -> Any:
     is_short = tf.less(tf.size(x), 2)
     length = tf.shape(x) - 1
 
-    def subtract() -> Any:
+    def subtract() -> Tensor:
         later = tf.strided_slice(x, [1], [1] + length)
         return later - tf.strided_slice(x, [0], length)
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 _LOCK = threading.Lock()
 # The dtypes whose elements TensorFlow writes out.
@@ -44,7 +46,7 @@ class _Counter:
         self.calls = 0
 
 
-def _print(c: KernelContext, x: np.ndarray, data: list[np.ndarray]) -> Any:
+def _print(c: KernelContext, x: np.ndarray, data: list[np.ndarray]) -> np.ndarray:
     first = c.attr("first_n")
     counter = c.kernel_state(_Counter)
     with _LOCK:
@@ -78,7 +80,7 @@ def Print(  # noqa: N802
     first_n: int | None = None,
     summarize: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """A tensor, and whenever it is computed, a line on standard error.  Deprecated for tf.print.
 
     Args:
@@ -182,7 +184,7 @@ def string_format(
     placeholder: str = "{}",
     summarize: int = 3,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """A template with tensors in place of its placeholders."""
     if is_tensor(inputs):
         inputs = [inputs]
@@ -269,7 +271,7 @@ define(
 
 
 @export("timestamp")
-def timestamp(name: str | None = None) -> Any:
+def timestamp(name: str | None = None) -> Tensor:
     """Seconds since 1970, when the operation runs."""
     return raw.Timestamp(name=name)
 
@@ -342,7 +344,7 @@ def _template_of(inputs: Sequence[Any], sep: str) -> tuple[str, str, list[Any]]:
 
 
 @export("print")
-def print_v2(*inputs: Any, **kwargs: Any) -> Any:
+def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
     """An operation that prints its arguments when it runs."""
     stream = _stream_name(kwargs.pop("output_stream", sys.stderr))
     name = kwargs.pop("name", None)

@@ -18,6 +18,7 @@ from .asserts import Assert
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
 
@@ -142,7 +143,7 @@ def assert_rank_in(
 
 
 @export("debugging.assert_integer", "assert_integer")
-def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> Any:
+def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> Operation:
     """Raises TypeError unless x is an integer tensor."""
     message = message or ""
     with name_scope(name, "assert_integer", [x]):
@@ -157,7 +158,7 @@ def assert_integer(x: TensorLike, message: str | None = None, name: str | None =
 @export("debugging.assert_type", "assert_type")
 def assert_type(
     tensor: TensorLike, tf_type: DTypeLike, message: str | None = None, name: str | None = None
-) -> Any:
+) -> Operation:
     """Raises TypeError unless the tensor has the dtype."""
     message = message or ""
     with name_scope(name, "assert_type", [tensor]):
@@ -186,7 +187,7 @@ def _common_type(items: Sequence[Any], expected: DType | None) -> Any:
 
 
 @export("debugging.assert_same_float_dtype", "assert_same_float_dtype")
-def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
+def assert_same_float_dtype(tensors: Any = None, dtype: DType | None = None) -> Any:
     """The floating dtype that all tensors share; float32 when there are none."""
     if tensors:
         dtype = _common_type(tensors, dtype)
@@ -198,7 +199,9 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
 
 
 @export("debugging.assert_scalar", "assert_scalar")
-def assert_scalar(tensor: TensorLike, name: str | None = None, message: str | None = None) -> Any:
+def assert_scalar(
+    tensor: TensorLike, name: str | None = None, message: str | None = None
+) -> Tensor:
     """The tensor; ValueError unless it is a scalar."""
     with name_scope(name, "assert_scalar", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name=scope)
@@ -320,7 +323,7 @@ def assert_shapes(
     summarize: int | None = None,
     message: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Operation:
     """Checks tensors against shapes of numbers and symbols; equal symbols mean equal sizes.
 
     None or "." stands for any size, a leading "..." or "*" for any number of dimensions.

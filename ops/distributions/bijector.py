@@ -236,7 +236,9 @@ class Bijector(abc.ABC):
                 raise missing from None
         return self._remember_log_det(known, x, None, found, event_ndims, kwargs)
 
-    def _several_log_dets(self, y: Tensor, event_ndims: Any, kwargs: dict[str, Any]) -> Any:
+    def _several_log_dets(
+        self, y: Tensor, event_ndims: Any, kwargs: dict[str, Any]
+    ) -> tuple[Any, ...]:
         """One for every x of a y."""
         try:
             found = self._inverse_log_det_jacobian(y, **kwargs)
@@ -261,7 +263,7 @@ class Bijector(abc.ABC):
 
     def _call_forward_log_det_jacobian(
         self, x: TensorLike, event_ndims: Any, name: str, **kwargs: Any
-    ) -> Any:
+    ) -> Tensor:
         if not self._is_injective:
             raise NotImplementedError(
                 "forward_log_det_jacobian cannot be implemented for non-injective transforms."
@@ -297,7 +299,7 @@ class Bijector(abc.ABC):
 
     def forward_log_det_jacobian(
         self, x: TensorLike, event_ndims: Any, name: str = "forward_log_det_jacobian"
-    ) -> Any:
+    ) -> Tensor:
         """log|det(dy/dx)|, summed over the last `event_ndims` dimensions."""
         return self._call_forward_log_det_jacobian(x, event_ndims, name)
 

@@ -18,6 +18,7 @@ from ..public import tf
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.types.dtypes import DType
 
 _INTEGERS = {"float16": dtypes.int16, "float32": dtypes.int32, "float64": dtypes.int64}
 
@@ -70,14 +71,14 @@ def embed_check_nonnegative_integer_form(
         return with_dependencies(checks, x)
 
 
-def _largest(dtype: Any) -> int:
+def _largest(dtype: DType) -> int:
     """Up to what all whole numbers are numbers of a type."""
     if dtype.is_floating:
         return int(2 ** (np.finfo(dtype.as_numpy_dtype).nmant + 1))
     return 1 if dtype == dtypes.bool else int(dtype.max)
 
 
-def _smallest(dtype: Any) -> int:
+def _smallest(dtype: DType) -> int:
     return 0 if dtype == dtypes.bool or dtype.is_unsigned else -_largest(dtype)
 
 

@@ -77,7 +77,9 @@ class Distribution:
     # Parameters
 
     @classmethod
-    def param_shapes(cls, sample_shape: TensorLike, name: str = "DistributionParamShapes") -> Any:
+    def param_shapes(
+        cls, sample_shape: TensorLike, name: str = "DistributionParamShapes"
+    ) -> dict[str, Tensor]:
         """The shapes that the parameters need for samples of a shape, by name."""
         with name_scope(name, values=[sample_shape]):
             return cls._param_shapes(sample_shape)
@@ -108,7 +110,7 @@ class Distribution:
         return dict.fromkeys(cls._shaped, shape)
 
     @property
-    def name(self) -> Any:
+    def name(self) -> str:
         """The scope of the distribution's operations."""
         return self._name
 
@@ -141,7 +143,7 @@ class Distribution:
         """Whether parameters and values are checked in the run."""
         return self._validate_args
 
-    def copy(self, **override_parameters_kwargs: Any) -> Any:
+    def copy(self, **override_parameters_kwargs: Any) -> Distribution:
         """The same distribution with some parameters changed."""
         return type(self)(**{**self.parameters, **override_parameters_kwargs})
 

@@ -22,6 +22,7 @@ from ..public import tf
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.types.dtypes import DType
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -356,7 +357,7 @@ def softplus_inverse(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def process_quadrature_grid_and_probs(
-    quadrature_grid_and_probs: Any, dtype: Any, validate_args: bool, name: str | None = None
+    quadrature_grid_and_probs: Any, dtype: DType, validate_args: bool, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """A grid and probabilities that add up to one; those of Gauss and Hermite for None."""
     with name_scope(name, "process_quadrature_grid_and_probs", [quadrature_grid_and_probs]):

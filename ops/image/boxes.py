@@ -250,15 +250,15 @@ def _cut_shape(c: ShapeContext) -> TensorShape:
 _PIXELS = "T: {uint8, uint16, int8, int16, int32, int64, half, float32, float64}"
 
 
-def _images() -> Any:
+def _images() -> np.ndarray:
     return np.linspace(0, 1, 48).reshape(2, 4, 3, 2).astype(np.float32)
 
 
-def _cuts() -> Any:
+def _cuts() -> np.ndarray:
     return np.array([[0, 0, 1, 1], [0.2, -0.1, 0.7, 0.6], [0.9, 0.1, 0.1, 1.3]], np.float32)
 
 
-def _grads() -> Any:
+def _grads() -> np.ndarray:
     return np.linspace(-1, 1, 36).reshape(3, 3, 2, 2).astype(np.float32)
 
 

@@ -25,6 +25,7 @@ from .png_chunks import BadHeader, BadPixels
 from .png_chunks import read_header as read_png_header
 
 if TYPE_CHECKING:
+    from ...engine.graph.build import OpFunction
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
 
@@ -195,7 +196,7 @@ def _decoder(
     shape: Callable[..., Any] = _decoded_shape,
     kernel: Callable[..., Any] = _decode,
     samples: list[dict[str, Any]] | None = None,
-) -> Any:
+) -> OpFunction:
     return define(
         name,
         signature,
@@ -382,7 +383,7 @@ def _encode_png(c: KernelContext, image: np.ndarray) -> np.ndarray:
     return boxed(png_encoding.encode(image, compression))
 
 
-def _pixels() -> Any:
+def _pixels() -> np.ndarray:
     return np.arange(60, dtype=np.uint8).reshape(4, 5, 3)
 
 

@@ -32,7 +32,7 @@ Pixel = tuple[Any, Any, Any]
 Body = Callable[..., Pixel]
 
 
-def _colours() -> Any:
+def _colours() -> np.ndarray:
     return np.array(
         [
             [[0.2, 0.5, 0.9], [1, 1, 1], [0, 0, 0]],

@@ -243,7 +243,7 @@ _TYPES = "T: {uint8, int8, int16, int32, int64}; seed: int = 0; seed2: int = 0"
 _OUTPUTS = "begin: T, size: T, bboxes: float32"
 
 
-def _example() -> Any:
+def _example() -> list[Any]:
     return [np.array([40, 50, 3], np.int32), np.array([[[0.2, 0.1, 0.7, 0.9]]], np.float32)]
 
 

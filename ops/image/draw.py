@@ -146,11 +146,11 @@ def _shape(c: ShapeContext) -> TensorShape:
     return c.inputs[0]
 
 
-def _images() -> Any:
+def _images() -> np.ndarray:
     return np.linspace(0, 1, 120).reshape(2, 5, 4, 3).astype(np.float32)
 
 
-def _boxes() -> Any:
+def _boxes() -> np.ndarray:
     return np.array(
         [
             [[0, 0, 1, 1], [0.3, 0.3, 0.7, 2], [0.5, 0.5, 0.2, 0.2]],

@@ -7,7 +7,7 @@ core/ops/image_ops.cc).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +26,7 @@ _GONE = NoGradient("TensorFlow has no gradient of it")
 _TYPES = "T: {uint8, int8, int16, int32, int64, float32, float64}"
 
 
-def _image() -> Any:
+def _image() -> np.ndarray:
     return np.arange(36, dtype=np.float32).reshape(3, 4, 3)
 
 

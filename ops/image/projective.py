@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _PIXELS = "dtype: {uint8, int32, int64, half, float32, float64}; interpolation: string"
 
 
-def _source(x: Any, y: Any, *transform: Any) -> Any:
+def _source(x: Any, y: Any, *transform: Any) -> tuple[Any, Any, Any]:
     """The point of the image that (x, y) shows, and whether there is one: a scalar body."""
     a, b, c, d, e, f, g, h = transform
 
@@ -49,7 +49,7 @@ def _source(x: Any, y: Any, *transform: Any) -> Any:
     return k.div(line(a, b, c), depth), k.div(line(d, e, f), depth), k.ne(depth, 0.0)
 
 
-def _place(y: Any, x: Any, is_seen: Any, image: Any, height: Any, width: Any) -> Any:
+def _place(y: Any, x: Any, is_seen: Any, image: Any, height: Any, width: Any) -> tuple[Any, Any]:
     """Which pixel of all images is meant, and whether it is one: a scalar body."""
     tall, wide = k.cast(height, "float32"), k.cast(width, "float32")
     in_rows = k.logical_and(k.ge(y, 0.0), k.lt(y, tall))
@@ -240,14 +240,14 @@ def _sized_shape(c: ShapeContext) -> TensorShape:
     return TensorShape([images[0], tall, wide, images[3]])
 
 
-def _images() -> Any:
+def _images() -> np.ndarray:
     return np.linspace(-1, 2, 48).reshape(2, 4, 3, 2).astype(np.float32)
 
 
 # (Whose inverses are exact: another last bit may show another pixel.)
 
 
-def _transforms() -> Any:
+def _transforms() -> np.ndarray:
     return np.array(
         [[0, -1, 2.25, 1, 0, -0.75, 0, 0], [0.5, 0, 0.25, 0, 2, 0.125, 0, 0]], np.float32
     )

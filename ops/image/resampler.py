@@ -161,7 +161,9 @@ class _LoweredPoints:
         self.places = {corner: self._place(*corner) for corner in _CORNERS}
 
     def _place(self, right: int, lower: int) -> tuple[Value, Value]:
-        def place(left: Any, top: Any, seen: Any, image: Any, height: Any, width: Any) -> Any:
+        def place(
+            left: Any, top: Any, seen: Any, image: Any, height: Any, width: Any
+        ) -> tuple[Any, Any]:
             x, y = k.add(left, right), k.add(top, lower)
             across = k.logical_and(k.ge(x, 0), k.lt(x, width))
             inside = k.logical_and(k.logical_and(k.ge(y, 0), k.lt(y, height)), across)
@@ -188,7 +190,7 @@ def _is_seen(x: Any, y: Any, height: Any, width: Any) -> Any:
     return k.logical_and(before, k.logical_and(k.lt(x, wide), k.lt(y, tall)))
 
 
-def _cell(x: Any, is_seen: Any) -> Any:
+def _cell(x: Any, is_seen: Any) -> tuple[Any, Any]:
     """The pixel before a place, and how near it is."""
     left = k.floor(k.select(is_seen, x, k.cast(0, x.dtype)))
     return k.cast(left, "int64"), k.sub(k.add(left, 1.0), x)
@@ -265,18 +267,18 @@ def _gradient(op: Operation, grad: Tensor) -> Any:
 _TYPES = "T: {half, bfloat16, float32, float64}"
 
 
-def _data() -> Any:
+def _data() -> np.ndarray:
     return np.linspace(-1, 2, 48).reshape(2, 4, 3, 2).astype(np.float32)
 
 
-def _warp() -> Any:
+def _warp() -> np.ndarray:
     return np.array(
         [[[0.25, 1.5], [-0.5, 3.25], [7.5, 1.25]], [[2.5, 0.75], [1.25, -0.75], [-1.5, 0.5]]],
         np.float32,
     )
 
 
-def _grads() -> Any:
+def _grads() -> np.ndarray:
     return np.linspace(-1, 1, 12).reshape(2, 3, 2).astype(np.float32)
 
 

@@ -34,11 +34,11 @@ _REALS = f"{_INTEGERS}, half, float32, float64"
 _OPTIONS = "align_corners: bool = false; half_pixel_centers: bool = false"
 
 
-def _image() -> Any:
+def _image() -> np.ndarray:
     return np.linspace(-1, 2, 60).reshape(1, 5, 4, 3).astype(np.float32)
 
 
-def _bytes() -> Any:
+def _bytes() -> np.ndarray:
     return np.arange(40, dtype=np.uint8).reshape(2, 4, 5, 1)
 
 
@@ -337,11 +337,11 @@ def _grad_of_translated(op: Operation, grad: Tensor) -> list[Any]:
     return [raw.ScaleAndTranslateGrad(grad, image, scale, move, **options), None, None, None]
 
 
-def _scales() -> Any:
+def _scales() -> np.ndarray:
     return np.array([0.7, 1.4], np.float32)
 
 
-def _move() -> Any:
+def _move() -> np.ndarray:
     return np.array([0.5, -0.25], np.float32)
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _NO_GRADIENT = NoGradient("TensorFlow has no gradient of it")
 
 
-def _boxes() -> Any:
+def _boxes() -> np.ndarray:
     return np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
 
 

@@ -35,11 +35,11 @@ _NO_GRADIENT = NoGradient("indices have no gradient", silent=True)
 _NONE_OF_LATER = NoGradient("indices have no gradient")
 
 
-def _boxes() -> Any:
+def _boxes() -> np.ndarray:
     return np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
 
 
-def _scores() -> Any:
+def _scores() -> np.ndarray:
     return np.array([0.5, 0.9, 0.3, 0.7], np.float32)
 
 
@@ -244,7 +244,7 @@ define(
 _ALIKE = [[1, 0.9, 0.1, 0.2], [0.9, 1, 0.3, 0], [0.1, 0.3, 1, 0.6], [0.2, 0, 0.6, 1]]
 
 
-def _v3() -> Any:
+def _v3() -> list[Any]:
     return [_boxes(), _scores(), np.int32(3), np.float32(0.5), np.float32(0.4)]
 
 

@@ -96,7 +96,7 @@ def _as_matrix_dynamically(a: Tensor, axes: TensorLike, flipped: bool) -> tuple[
 
 
 @export("tensordot", "linalg.tensordot")
-def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None) -> Any:
+def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None) -> Tensor:
     """Products of two tensors, summed over pairs of axes, as numpy.tensordot.
 
     Args:
@@ -189,7 +189,7 @@ def _is_trace(equation: str, labels: list[str]) -> bool:
     return text == text[::-1] and any(text.count(label) == 2 for label in text)
 
 
-def _by_products(equation: str, inputs: list[Any], labels: list[str], output: str) -> Any:
+def _by_products(equation: str, inputs: list[Any], labels: list[str], output: str) -> Tensor:
     result, current = inputs[0], labels[0]
     for other, other_labels in zip(inputs[1:], labels[1:], strict=True):
         summed = (set(current) & set(other_labels)) - set(output)
@@ -292,7 +292,7 @@ def _contract(
 
 def _matrix_product(
     t0: Tensor, t1: Tensor, kept: int, summed: int, free_0: int, free_1: int
-) -> Any:
+) -> Tensor:
     shape_0 = _sizes(t0)
     rows, inner_0 = _total(shape_0[kept:-summed]), _total(shape_0[-summed:])
     t0 = _reshaped(t0, [*shape_0[:kept], rows, inner_0])
@@ -303,11 +303,11 @@ def _matrix_product(
     return _reshaped(product, shape_0[: kept + free_0] + shape_1[len(shape_1) - free_1 :])
 
 
-def _transposed(tensor: Tensor, perm: list[int]) -> Any:
+def _transposed(tensor: Tensor, perm: list[int]) -> Tensor:
     return tensor if perm == list(range(len(perm))) else tf.transpose(tensor, perm=perm)
 
 
-def _reshaped(tensor: Tensor, shape: Sequence[Any]) -> Any:
+def _reshaped(tensor: Tensor, shape: Sequence[Any]) -> Tensor:
     target = tuple(-1 if size is None else size for size in shape)
     current = tuple(tensor.get_shape().as_list())
     fits = len(target) == len(current) and all(

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _NONE = NoGradient("TensorFlow registers none", silent=False)
 
 
-def _tall() -> Any:
+def _tall() -> dict[Any, Any]:
     return {"values": [[np.array([[2.0, 0.5], [0.25, 1.5], [1.0, -1.0]])]], "rtol": 1e-3}
 
 
@@ -85,7 +85,7 @@ def _qr_gradient(op: Operation, grad_q: Tensor, grad_r: Tensor) -> Any:
             "QrGrad not implemented when ncols > nrows or full_matrices is true and ncols != nrows."
         )
 
-    def solve(x: Tensor, r: Tensor) -> Any:
+    def solve(x: Tensor, r: Tensor) -> Tensor:
         return adjoint(matrix_triangular_solve(r, adjoint(x), lower=False, adjoint=False))
 
     qdq = tf.matmul(q, grad_q, adjoint_a=True)
@@ -247,7 +247,7 @@ def _eigen_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return values.astype(x.dtype), vectors.astype(x.dtype)
 
 
-def _eigen_gradient(op: Operation, grad_e: Tensor, grad_v: Tensor) -> Any:
+def _eigen_gradient(op: Operation, grad_e: Tensor, grad_v: Tensor) -> Tensor:
     e = op.outputs[0]
     with control_dependencies([grad_e, grad_v]):
         if op.get_attr("compute_v"):
@@ -295,7 +295,7 @@ def self_adjoint_eigvals(tensor: TensorLike, name: str | None = None) -> Any:
 # Rank and pseudo-inverse
 
 
-def _matrices(a: Tensor, validate_args: bool) -> Any:
+def _matrices(a: Tensor, validate_args: bool) -> Tensor:
     """The tensor, checked to be floating and of rank two at least."""
     if not a.dtype.is_floating:
         raise TypeError(f"Input `a` must have `float`-like `dtype` (saw {a.dtype.name}).")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -127,7 +127,7 @@ def _cholesky_gradient(c: KernelContext, lower: np.ndarray, grad: np.ndarray) ->
     return (0.5 * (whole + np.swapaxes(whole, -1, -2))).astype(lower.dtype)
 
 
-def _factor() -> Any:
+def _factor() -> np.ndarray:
     return np.linalg.cholesky(_SQUARE)
 
 

@@ -162,11 +162,11 @@ def _summed(b: Builder, x: Value, part: str, others: str) -> tuple[str, Any]:
     return "".join(label for label in part if label in others), b.reduce("sum", x, axes)
 
 
-def _turned(b: Builder, x: Value, given: str | Sequence[str], wanted: str | Sequence[str]) -> Any:
+def _turned(b: Builder, x: Value, given: str | Sequence[str], wanted: str | Sequence[str]) -> Value:
     return b.transpose(x, [list(given).index(label) for label in wanted])
 
 
-def _matrices(b: Builder, x: Value, lead: Sequence[AnySize], rows: int) -> Any:
+def _matrices(b: Builder, x: Value, lead: Sequence[AnySize], rows: int) -> Value:
     """A stack of matrices: the first of the dimensions behind `lead` are the rows."""
     sizes = x.shape[len(lead) :]
     x = b.broadcast(x, (*lead, *sizes))
@@ -192,7 +192,7 @@ def _gradient(op: Operation, grad: Tensor) -> list[Any]:
     ]
 
 
-def _of_input(x: Tensor, part: str, right: str, grad: Tensor, *other: Any) -> Any:
+def _of_input(x: Tensor, part: str, right: str, grad: Tensor, *other: Any) -> Tensor:
     """The gradient of one input: where a label comes twice, that of its diagonal."""
     if _once(part) == part:
         return _share(x, part, right, grad, *other)
@@ -213,7 +213,7 @@ def _letters(part: str) -> str:
 
 def _share(
     x: Any, part: str, right: str, grad: Tensor, other: str = "", y: Tensor | None = None
-) -> Any:
+) -> Tensor:
     """The gradient of one input, whose own dimensions were summed over."""
     elsewhere = right + other
     spread = x.shape.rank - len(_letters(part))

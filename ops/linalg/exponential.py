@@ -75,7 +75,7 @@ def _approximant(degree: int, matrix: Tensor) -> tuple[Any, Any]:
     return odd, _sum(weighted([*powers, one], degree - 1))
 
 
-def _first_below(norm: Tensor, limits: Sequence[float], cases: Sequence[Any]) -> Any:
+def _first_below(norm: Tensor, limits: Sequence[float], cases: Sequence[Any]) -> Tensor:
     """The case of the first limit that the norm lies below; the last case without any."""
     below = tf.less(norm, tf.constant(limits[0], norm.dtype))
     if len(limits) == 1:
@@ -111,7 +111,7 @@ def _exponentials(matrix: Tensor) -> Any:
 
 
 @export("linalg.expm")
-def matrix_exponential(input: TensorLike, name: str | None = None) -> Any:
+def matrix_exponential(input: TensorLike, name: str | None = None) -> Tensor:
     """The exponentials of square matrices, as `tf.linalg.expm` of TensorFlow 1.15.
 
     input: [..., M, M], float16, float32, float64, complex64 or complex128 (else a ValueError).

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -112,19 +112,19 @@ def _normal_equations(
     return left, right
 
 
-def _factors() -> Any:
+def _factors() -> np.ndarray:
     return np.array([[1, 2], [0.5, -1], [0, 3]], np.float32)
 
 
-def _places() -> Any:
+def _places() -> np.ndarray:
     return np.array([[1, 0], [0, 2], [1, 1], [0, 0]], np.int64)
 
 
-def _known() -> Any:
+def _known() -> np.ndarray:
     return np.array([1, -2, 0.5, 3], np.float32)
 
 
-def _none() -> Any:
+def _none() -> np.ndarray:
     return np.zeros(0, np.float32)
 
 

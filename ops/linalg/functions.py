@@ -20,6 +20,7 @@ from .decompose import stacked
 from .solve import TYPES, adjoint, check_square, matrix_solve, square, wide
 
 if TYPE_CHECKING:
+    from ...engine.graph.build import OpFunction
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
@@ -92,7 +93,7 @@ def _matrix_function(
     gradient: object,
     *public: str,
     doc: str,
-) -> Any:
+) -> OpFunction:
     def kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
         check_square(x)
         if not x.size:
@@ -114,7 +115,7 @@ def _matrix_function(
     return export(*public)(op) if public else op
 
 
-def _kronecker(x: Tensor, y: Tensor) -> Any:
+def _kronecker(x: Tensor, y: Tensor) -> Tensor:
     """The Kronecker product of each pair of square matrices."""
     shape_x, shape_y = tf.shape(x), tf.shape(y)
     order_x, order_y = shape_x[-1], shape_y[-1]
@@ -125,7 +126,7 @@ def _kronecker(x: Tensor, y: Tensor) -> Any:
     return tf.reshape(wide_x * wide_y, tf.concat([batch, [order], [order]], 0))
 
 
-def _square_root_gradient(op: Operation, grad: Tensor) -> Any:
+def _square_root_gradient(op: Operation, grad: Tensor) -> Tensor:
     """Solves the Sylvester equation R dR + dR R = dA for all entries at once."""
     root = op.outputs[0]
     shape = tf.shape(root)

@@ -147,7 +147,7 @@ def _gradient(op: Operation, grad: Tensor) -> Any:
         return -tf.cast(tf.real(product) if product.dtype.is_complex else product, tf.float64)
 
     # With z = (A^H A + l2)^-1 G: dB = A z, dA = B z^H - A (x z^H + z x^H), and dl2 = -<x, z>.
-    def tall() -> Any:
+    def tall() -> tuple[Any, Any, Any]:
         z = cholesky_solve(_gramian_cholesky(a, regularizer, first_kind=True), grad)
         bent = symmetric(tf.matmul(x, z, adjoint_b=True))
         grad_a = tf.matmul(b, z, adjoint_b=True) - tf.matmul(a, bent)
@@ -155,7 +155,7 @@ def _gradient(op: Operation, grad: Tensor) -> Any:
 
     # With S = A A^H + l2 and z = S^-1 B: dB = S^-1 A G, dA = z G^H - (dB z^H + z dB^H) A, and
     # dl2 = -<z, dB>.
-    def wide() -> Any:
+    def wide() -> tuple[Any, Any, Any]:
         factor = _gramian_cholesky(a, regularizer, first_kind=False)
         grad_b, z = cholesky_solve(factor, tf.matmul(a, grad)), cholesky_solve(factor, b)
         bent = symmetric(tf.matmul(grad_b, z, adjoint_b=True))

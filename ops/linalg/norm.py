@@ -28,7 +28,7 @@ def eye(
     batch_shape: Any = None,
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Matrices with ones on the diagonal and zeros elsewhere.
 
     Args:
@@ -89,7 +89,7 @@ def _check_norm(ord: Any, axis: Any, is_matrix: bool) -> None:
         raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
 
 
-def _spectral_norm(tensor: Tensor, axis: tuple[int, int]) -> Any:
+def _spectral_norm(tensor: Tensor, axis: tuple[int, int]) -> Tensor:
     """The largest singular value over two axes, which stay as ones."""
     rank = tf.rank(tensor)
     # The two axes go last, where Svd finds its matrices.
@@ -122,7 +122,7 @@ def norm(
     keepdims: bool | None = None,
     name: str | None = None,
     keep_dims: bool | None = None,
-) -> Any:
+) -> Tensor:
     """The norm of vectors, of matrices or of all elements.
 
     Args:

@@ -100,7 +100,7 @@ def _matmul_lower(b: Builder, op: OpView, x: Any, y: Any) -> Any:
 
 # C = A B: dA = G B^H and dB = A^H G.  Transposes are attributes of the products, so that none takes
 # a node or a copy.
-def _matmul_gradient(op: Operation, grad: Tensor) -> Any:
+def _matmul_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     turn_a, turn_b = op.get_attr("transpose_a"), op.get_attr("transpose_b")
     a, b = tf.conj(op.inputs[0]), tf.conj(op.inputs[1])
     if not turn_a and not turn_b:
@@ -303,7 +303,7 @@ def _sparse_lower(b: Builder, op: OpView, x: Any, y: Any) -> Any:
     return _matmul_lower(b, op, b.cast(x, "float32"), b.cast(y, "float32"))
 
 
-def _sparse_gradient(op: Operation, grad: Tensor) -> Any:
+def _sparse_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     turn_a, turn_b = op.get_attr("transpose_a"), op.get_attr("transpose_b")
     a, b = op.inputs
     sparse = {id(a): op.get_attr("a_is_sparse"), id(b): op.get_attr("b_is_sparse")}
@@ -441,7 +441,7 @@ def matvec(
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The product of a matrix and a vector, or of stacks of them."""
     with name_scope(name, "MatVec", [a, b]) as name:
         product = matmul(

@@ -37,11 +37,11 @@ _NO_SOLUTION = "Input matrix is not invertible."
 _NO_FACTOR = "Cholesky decomposition was not successful. The input might not be valid."
 
 
-def _square() -> Any:
+def _square() -> np.ndarray:
     return np.array([[[2.0, 0.5], [0.25, 1.5]]])
 
 
-def _symmetric() -> Any:
+def _symmetric() -> np.ndarray:
     return np.array([[[2.0, 0.5], [0.5, 1.5]]])
 
 
@@ -194,7 +194,7 @@ matrix_inverse = define(
 export("linalg.inv", "matrix_inverse")(matrix_inverse)
 
 
-def _per_matrix(factors: Tensor, shape_of: Tensor) -> Any:
+def _per_matrix(factors: Tensor, shape_of: Tensor) -> Tensor:
     """One number for each matrix, shaped to multiply the matrices."""
     return tf.reshape(factors, tf.concat([tf.shape(shape_of), [1, 1]], 0))
 
@@ -359,7 +359,7 @@ def _substitute(matrix: np.ndarray, rhs: np.ndarray, lower: bool, trans: int) ->
     return out
 
 
-def _solve_gradient(op: Operation, grad: Tensor) -> Any:
+def _solve_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     a, c, adjoint_a = op.inputs[0], op.outputs[0], op.get_attr("adjoint")
     if op.type == "MatrixSolve":
         grad_b = matrix_solve(a, grad, adjoint=not adjoint_a)
@@ -377,7 +377,7 @@ def _solve_gradient(op: Operation, grad: Tensor) -> Any:
     return grad_a, grad_b
 
 
-def _system() -> Any:
+def _system() -> dict[Any, Any]:
     return {"values": [[_square(), np.array([[[1.0], [2.0]]])]]}
 
 
@@ -409,7 +409,7 @@ export("linalg.triangular_solve", "matrix_triangular_solve")(matrix_triangular_s
 
 @export("linalg.adjoint")
 @dispatched
-def adjoint(matrix: TensorLike, name: str | None = None) -> Any:
+def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The conjugate transpose of each matrix."""
     with name_scope(name, "adjoint", [matrix]):
         matrix = convert_to_tensor(matrix, name="matrix")

@@ -226,11 +226,11 @@ def _solve_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
     return -tf.stack(sums, axis=-2), by_rhs
 
 
-def _matrix() -> Any:
+def _matrix() -> np.ndarray:
     return np.array([[1.5, -2, 0.5, 0], [4, 3, -5, 2.5], [0, 1, 2, -1.5]])
 
 
-def _rhs() -> Any:
+def _rhs() -> np.ndarray:
     return np.array([[1, 2], [-1, 0.5], [3, 1], [0.25, -2]])
 
 
@@ -270,7 +270,7 @@ def tridiagonal_solve(
     conjugate_rhs: bool = False,
     name: str | None = None,
     partial_pivoting: bool = True,
-) -> Any:
+) -> Tensor:
     """The solutions of tridiagonal systems (tf.linalg.tridiagonal_solve).
 
     Args:
@@ -315,7 +315,7 @@ def _solved(
     conjugate_rhs: bool,
     name: str | None,
     partial_pivoting: bool,
-) -> Any:
+) -> Tensor:
     """The same of the compact form."""
     depth, rank = len(diagonals.shape), len(rhs.shape)
     if depth < 2:
@@ -422,7 +422,7 @@ def _three(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 @export("linalg.tridiagonal_matmul")
 def tridiagonal_matmul(
     diagonals: Any, rhs: TensorLike, diagonals_format: str = "compact", name: str | None = None
-) -> Any:
+) -> Tensor:
     """Products of tridiagonal matrices and others (tf.linalg.tridiagonal_matmul).
 
     Args:

@@ -22,6 +22,7 @@ from ..state.trackable_resource import TrackableAsset, TrackableResource
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, SparseLike, TensorLike
+    from ...engine.graph.operation import Operation
     from ...engine.types.dtypes import DType
 
 
@@ -85,7 +86,7 @@ class InitializableLookupTableBase(LookupInterface):
         return self._initializer.initialize(self)
 
     @property
-    def default_value(self) -> Any:
+    def default_value(self) -> Tensor:
         """The value of keys that the table lacks."""
         return self._default_value
 
@@ -94,7 +95,7 @@ class InitializableLookupTableBase(LookupInterface):
         """The operation that fills the table."""
         return self._init_op
 
-    def size(self, name: str | None = None) -> Any:
+    def size(self, name: str | None = None) -> Tensor:
         with name_scope(name, f"{self.name}_Size", [self.resource_handle]):
             return raw.LookupTableSizeV2(self.resource_handle)
 
@@ -129,7 +130,7 @@ class StaticHashTable(InitializableLookupTableBase):
         super().__init__(default_value, initializer)
         self._value_shape = self._default_value.shape
 
-    def _create_resource(self) -> Any:
+    def _create_resource(self) -> Tensor:
         handle = raw.HashTableV2(
             shared_name=self._shared_name,
             key_dtype=self._initializer.key_dtype,
@@ -221,7 +222,7 @@ class KeyValueTensorInitializer(TableInitializerBase):
         self._name = "key_value_init" if name is None else name
         super().__init__(self._keys.dtype, self._values.dtype)
 
-    def initialize(self, table: LookupInterface) -> Any:
+    def initialize(self, table: LookupInterface) -> Operation:
         self._require_types(table, self._keys.dtype, self._values.dtype)
         inputs = (table.resource_handle, self._keys, self._values)
         with name_scope(self._name, values=inputs):
@@ -270,7 +271,7 @@ class TextFileInitializer(TableInitializerBase):
         self._filename = asset.asset_path
         super().__init__(key_dtype, value_dtype)
 
-    def initialize(self, table: LookupInterface) -> Any:
+    def initialize(self, table: LookupInterface) -> Operation:
         self._require_types(table, self.key_dtype, self.value_dtype)
         with name_scope(self._name, "text_file_init", (table.resource_handle,)):
             op = raw.InitializeTableFromTextFileV2(

@@ -28,6 +28,7 @@ from .tables import (
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
     from ...engine.types.dtypes import DType
 
 
@@ -63,7 +64,7 @@ def _hash_function(spec: Any) -> Callable[..., Any]:
     raise ValueError(f"Unknown hasher {spec.hasher}")
 
 
-def _as_text(tensor: Tensor) -> Any:
+def _as_text(tensor: Tensor) -> Tensor:
     return tensor if tensor.dtype.base_dtype == dtypes.string else tf.as_string(tensor)
 
 
@@ -82,7 +83,7 @@ class _WithBuckets(LookupInterface):
         return self._nothing() if self._table is None else self._table._initialize()
 
     @staticmethod
-    def _nothing() -> Any:
+    def _nothing() -> Operation:
         with name_scope(None, "init"):
             return tf.no_op()
 

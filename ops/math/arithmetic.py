@@ -122,7 +122,7 @@ def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     return sub(x, y, name)
 
 
-def _mul_gradient(op: Operation, grad: Gradient) -> Any:
+def _mul_gradient(op: Operation, grad: Gradient) -> tuple[Any, Any]:
     x, y = op.inputs
     # In 1.15 only these two dtypes go without the BroadcastGradientArgs node where shapes are
     # equal.
@@ -179,7 +179,7 @@ def _quotient(x: Operand, y: Operand) -> Any:
     return k.truncatediv(x, y) if is_integer(x) else k.div(x, y)
 
 
-def _div_gradient(op: Operation, grad: Tensor) -> Any:
+def _div_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     x, y = op.inputs
     where = shapes_and_axes(x, y)
     x, y = tf.conj(x), tf.conj(y)
@@ -204,7 +204,7 @@ raw_div = elementwise(
 )
 
 
-def _real_div_gradient(op: Operation, grad: Tensor) -> Any:
+def _real_div_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     x, y = op.inputs
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
     x, y = tf.conj(x), tf.conj(y)
@@ -231,7 +231,7 @@ real_div = elementwise(
 export("realdiv")(real_div)
 
 
-def _div_no_nan_gradient(op: Operation, grad: Tensor) -> Any:
+def _div_no_nan_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     x, y = op.inputs
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
     x, y = tf.conj(x), tf.conj(y)
@@ -256,7 +256,7 @@ raw_div_no_nan = elementwise(
 )
 
 
-def _mul_no_nan_gradient(op: Operation, grad: Tensor) -> Any:
+def _mul_no_nan_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     x, y = op.inputs
     # MulNoNan is zero where its second factor is.  For y the factor is the gradient: where that is
     # zero, an infinite x does no harm.
@@ -312,7 +312,7 @@ truncate_div = elementwise(
 export("truncatediv")(truncate_div)
 
 
-def _floor_mod_gradient(op: Operation, grad: Tensor) -> Any:
+def _floor_mod_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     x, y = tf.conj(op.inputs[0]), tf.conj(op.inputs[1])
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
     # x mod y = x - floor(x / y) * y, and the floor is constant between its jumps.
@@ -378,7 +378,7 @@ _NO_NEGATIVE_POWER = Guard(
 )
 
 
-def _pow_gradient(op: Operation, grad: Tensor) -> Any:
+def _pow_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     x, y = op.inputs
     of_x, of_y = smart_broadcast(x, y, grad)
     x, y = tf.conj(x), tf.conj(y)
@@ -431,7 +431,9 @@ def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
         return raw_pow(x, y, name=name)
 
 
-def _extreme_gradient(op: Operation, grad: Tensor, selects_x: Callable[..., Any]) -> Any:
+def _extreme_gradient(
+    op: Operation, grad: Tensor, selects_x: Callable[..., Any]
+) -> tuple[Any, Any]:
     x, y = op.inputs
     shape_x, shape_y, grad_shape = tf.shape(x), tf.shape(y), tf.shape(grad)
     zeros = tf.zeros(grad_shape, grad.dtype)
@@ -445,7 +447,7 @@ def _extreme_gradient(op: Operation, grad: Tensor, selects_x: Callable[..., Any]
 _EXTREME = "T: {bfloat16, half, float32, float64, int32, int64}"
 
 
-def _maximum_gradient(op: Operation, grad: Tensor) -> Any:
+def _maximum_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     return _extreme_gradient(op, grad, tf.greater_equal)
 
 
@@ -466,7 +468,7 @@ maximum = elementwise(
 export("math.maximum", "maximum")(maximum)
 
 
-def _minimum_gradient(op: Operation, grad: Tensor) -> Any:
+def _minimum_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     return _extreme_gradient(op, grad, tf.less_equal)
 
 
@@ -487,7 +489,7 @@ minimum = elementwise(
 export("math.minimum", "minimum")(minimum)
 
 
-def _squared_difference_gradient(op: Operation, grad: Tensor) -> Any:
+def _squared_difference_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     x, y = op.inputs
     with control_dependencies([grad]):
         # The slope is 2 * (x - y) for x and its negative for y.  1.15 takes no conjugate here,
@@ -526,7 +528,7 @@ def _not_zero(x: Tensor) -> Any:
     return tf.cast(tf.not_equal(x, zero), dtype=x.dtype)
 
 
-def _xlogy_gradient(op: Operation, grad: Tensor) -> Any:
+def _xlogy_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     x, y = op.inputs
     where = shapes_and_axes(x, y)
     with control_dependencies([grad]):
@@ -538,7 +540,7 @@ def _xlogy_gradient(op: Operation, grad: Tensor) -> Any:
         return grad_x, sum_to(partial_y * grad, axes_y, shape_y)
 
 
-def _xdivy_gradient(op: Operation, grad: Tensor) -> Any:
+def _xdivy_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     x, y = op.inputs
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
     with control_dependencies([grad]):

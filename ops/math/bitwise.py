@@ -15,6 +15,7 @@ from ...jit.kernel import scalar as k
 from ..elementwise import elementwise, first_shape
 
 if TYPE_CHECKING:
+    from ...engine.graph.build import OpFunction
     from ...engine.graph.kernel_context import KernelContext
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
@@ -25,7 +26,7 @@ _NONE = NoGradient("integers have no gradient", silent=True)
 _SHIFTS = {"ranges": [(0, 100), (0, 7)]}
 
 
-def _bitwise(name: str, body: Callable[..., Any], public: str, **facts: Any) -> Any:
+def _bitwise(name: str, body: Callable[..., Any], public: str, **facts: Any) -> OpFunction:
     op = elementwise(name, "x: T, y: T -> z: T", _INTEGERS, body=body, gradient=_NONE, **facts)
     return export(f"bitwise.{public}")(op)
 

@@ -23,7 +23,7 @@ from ..elementwise import first_shape, is_lowerable
 from ..public import tf
 
 if TYPE_CHECKING:
-    from ...engine.graph.annotations import SparseLike, TensorLike
+    from ...engine.graph.annotations import DTypeLike, SparseLike, TensorLike
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
     from ...jit.program.tensor_ir import Value
@@ -140,7 +140,7 @@ def _is_tensor_like(x: SparseLike | TensorLike) -> bool:
 
 @export("dtypes.saturate_cast", "saturate_cast")
 @dispatched
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
+def saturate_cast(value: Any, dtype: DTypeLike, name: str | None = None) -> Any:
     """A cast that clamps to the range of the target instead of wrapping."""
     with name_scope(name, "saturate_cast", [value]) as name:
         value = convert_to_tensor(value, name="value")

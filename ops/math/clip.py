@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
 
 
-def _values(t: TensorLike, name: str) -> Any:
+def _values(t: TensorLike, name: str) -> Tensor:
     return convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name=name)
 
 
@@ -71,7 +71,7 @@ def clip_by_value(
         return _like(t, clipped)
 
 
-def _clip_gradient(op: Operation, grad: Tensor) -> Any:
+def _clip_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any, Any]:
     x, y, z = op.inputs
     shape_x, shape_y, shape_z = tf.shape(x), tf.shape(y), tf.shape(z)
     zeros = tf.zeros(tf.shape(grad), grad.dtype)
@@ -219,7 +219,7 @@ def clip_by_global_norm(
     "clip_by_average_norm is deprecated in TensorFlow 2.0. Please use clip_by_norm(t, clip_norm * "
     "tf.cast(tf.size(t), tf.float32), name) instead.",
 )
-def clip_by_average_norm(t: TensorLike, clip_norm: TensorLike, name: str | None = None) -> Any:
+def clip_by_average_norm(t: TensorLike, clip_norm: TensorLike, name: str | None = None) -> Tensor:
     """Scales values so that their average L2 norm is at most clip_norm."""
     with name_scope(name, "clip_by_average_norm", [t, clip_norm]) as name:
         t = convert_to_tensor(t, name="t")

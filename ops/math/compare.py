@@ -22,6 +22,7 @@ from ..shape_inference import merge
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.build import OpFunction
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
@@ -40,7 +41,7 @@ _EQUALITY = (
 
 def _comparison(
     name: str, body: Callable[..., Any], sizes: Callable[..., Any], public: str, doc: str
-) -> Any:
+) -> OpFunction:
     op = elementwise(
         name,
         _COMPARISON,
@@ -114,7 +115,7 @@ def _equality_shape(c: ShapeContext) -> TensorShape:
 
 def _equality(
     name: str, body: Callable[..., Any], compare: Callable[..., Any], unequal: bool, doc: str
-) -> Any:
+) -> OpFunction:
     """Equal or NotEqual: `unequal` is the answer for shapes that do not broadcast."""
 
     def kernel(c: KernelContext, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -345,7 +346,7 @@ def _select_lower(b: Builder, op: OpView, condition: Value, x: Value, y: Value) 
     return b.map(k.select, condition, x, y)
 
 
-def _select_gradient(op: Operation, grad: Tensor) -> Any:
+def _select_gradient(op: Operation, grad: Tensor) -> tuple[None, Tensor, Tensor]:
     condition, x = op.inputs[0], op.inputs[1]
     zeros = tf.zeros_like(x)
     return None, tf.where(condition, grad, zeros), tf.where(condition, zeros, grad)
@@ -377,7 +378,7 @@ def _select_v2_lower(b: Builder, op: OpView, condition: Value, x: Value, y: Valu
 
 
 # The condition may be wider than a branch, so both branches sum over what was broadcast.
-def _select_v2_gradient(op: Operation, grad: Tensor) -> Any:
+def _select_v2_gradient(op: Operation, grad: Tensor) -> tuple[None, Tensor, Tensor]:
     condition, x, y = op.inputs
     zeros = tf.zeros([], dtype=grad.dtype.base_dtype)
     grad_x = select_v2(condition, grad, zeros)

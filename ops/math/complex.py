@@ -20,6 +20,7 @@ from .gradient import shapes_and_axes, sum_to
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.build import OpFunction
     from ...engine.graph.operation import Operation
 
 _PART = "input: T -> output: Tout"
@@ -27,7 +28,7 @@ _PART_ATTRS = "T: {complex64, complex128} = complex64; Tout: {float32, float64} 
 _COMPLEX_INPUT = {"dtypes": ["complex64", "complex128"], "gradient": False}
 
 
-def _complex_gradient(op: Operation, grad: Tensor) -> Any:
+def _complex_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(*op.inputs)
     grad_x = sum_to(tf.real(grad), axes_x, shape_x)
     return grad_x, sum_to(tf.imag(grad), axes_y, shape_y)
@@ -84,7 +85,9 @@ def _angle_gradient(op: Operation, grad: Tensor) -> Any:
         return -complex(grad, zero) * z
 
 
-def _part(name: str, body: Callable[..., Any], gradient: Callable[..., Any], doc: str) -> Any:
+def _part(
+    name: str, body: Callable[..., Any], gradient: Callable[..., Any], doc: str
+) -> OpFunction:
     facts: dict[str, Any] = {"test": _COMPLEX_INPUT, "doc": doc}
     return elementwise(name, _PART, _PART_ATTRS, body=body, gradient=gradient, **facts)
 
@@ -160,7 +163,7 @@ def conj(x: TensorLike, name: str | None = None) -> Any:
 
 
 # d|x| points along x / |x|; DivNoNan makes it zero at the origin, where there is no direction.
-def _complex_abs_gradient(op: Operation, grad: Tensor) -> Any:
+def _complex_abs_gradient(op: Operation, grad: Tensor) -> Tensor:
     x, y = op.inputs[0], op.outputs[0]
     numerator = complex(grad, tf.zeros_like(grad)) * x
     return tf.div_no_nan(numerator, complex(y, tf.zeros_like(y)))

@@ -128,7 +128,7 @@ def _shape(rank: int, is_inverse: bool) -> Callable[[ShapeContext], TensorShape]
     return shape
 
 
-def _turns(length: Tensor) -> Any:
+def _turns(length: Tensor) -> Tensor:
     """The matrix of a transform of one dimension."""
     rows = tf.tile(tf.expand_dims(tf.range(length), 0), (length, 1))
     products: Any = rows * tf.transpose(rows, [1, 0])
@@ -136,7 +136,7 @@ def _turns(length: Tensor) -> Any:
     return tf.exp(-2j * np.pi * tf.cast(products, kind) / tf.cast(length, kind))
 
 
-def _tiled(matrix: Any, t: Any) -> Any:
+def _tiled(matrix: Any, t: Any) -> Tensor:
     """A matrix for each of the matrices of t."""
     ones = tf.ones([tf.rank(t) - 2], dtypes.int32)
     expanded = tf.reshape(matrix, tf.concat([ones, tf.shape(matrix)], 0))
@@ -190,7 +190,7 @@ def _gradient_of_inverse(rank: int) -> Callable[..., Any]:
     return gradient
 
 
-def _inferred(x: Tensor, rank: int, is_inverse: bool) -> Any:
+def _inferred(x: Tensor, rank: int, is_inverse: bool) -> Tensor:
     """The lengths that fit an input; an inverse takes the even one of two that do."""
     shape = x.shape[-rank:]
     if shape.is_fully_defined():
@@ -205,7 +205,7 @@ def _inferred(x: Tensor, rank: int, is_inverse: bool) -> Any:
     return tf.stack(sizes)
 
 
-def _padded(x: Tensor, rank: int, lengths: Tensor, is_inverse: bool) -> Any:
+def _padded(x: Tensor, rank: int, lengths: Tensor, is_inverse: bool) -> Tensor:
     """The input with zeros behind it where the transform is longer."""
     sizes = None if x.shape.ndims is None else x.shape.as_list()
     if sizes is not None and 0 in sizes:

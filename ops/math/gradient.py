@@ -15,6 +15,7 @@ from ..public import raw, tf
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
 
 # Per graph: (shape of x, shape of y) -> the axes that each side was broadcast over.
 _BROADCAST_AXES: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
@@ -59,7 +60,7 @@ def shapes_and_axes(x: TensorLike, y: TensorLike) -> tuple[Any, Any, Any, Any]:
     return shape_x, shape_y, axes_x, axes_y
 
 
-def sum_to(grad: TensorLike, axes: TensorLike, shape: TensorLike) -> Any:
+def sum_to(grad: TensorLike, axes: TensorLike, shape: TensorLike) -> Tensor:
     """Sums a gradient over the broadcast axes and gives it the input's shape."""
     return tf.reshape(tf.reduce_sum(grad, axes), shape)
 

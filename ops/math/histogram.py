@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
@@ -36,7 +37,7 @@ def histogram_fixed_width_bins(
     nbins: Any = 100,
     dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The bin of each value; what lies outside of the range is in the first or the last one."""
     del dtype
     with name_scope(name, "histogram_fixed_width_bins", [values, value_range, nbins]):
@@ -169,7 +170,7 @@ def histogram_fixed_width(
     nbins: TensorLike = 100,
     dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """How many values fall into each bin; those outside of the range are in the outermost."""
     with name_scope(name, "histogram_fixed_width", [values, value_range, nbins]) as scope:
         return raw.HistogramFixedWidth(values, value_range, nbins, dtype=dtype, name=scope)

@@ -56,7 +56,7 @@ def _to_float(dtype: dtypes.DType, *values: Any) -> list[Any]:
 
 @export("math.truediv", "truediv")
 @dispatched
-def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
+def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y in floating point: the operator `/` of tensors.
 
     Args:
@@ -83,7 +83,7 @@ def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
         return raw.RealDiv(x, y, name=name)
 
 
-def _classic_div(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
+def _classic_div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     with name_scope(name, "div", [x, y]) as name:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
@@ -95,7 +95,7 @@ def _classic_div(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
 
 @export("div")
 @deprecated(None, "Deprecated in favor of operator or tf.math.divide.")
-def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
+def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as in Python 2, rounded down for integers.  Deprecated: `tf.divide` and `//` say more.
 
     Args:
@@ -147,7 +147,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
 
 @export("math.floordiv", "floordiv")
 @dispatched
-def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
+def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y rounded towards minus infinity: the operator `//` of tensors.
 
     Args:
@@ -173,7 +173,7 @@ def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
 
 @export("math.divide_no_nan", "div_no_nan")
 @dispatched
-def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
+def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y, and zero where y is zero."""
     with name_scope(name, "div_no_nan", [x, y]) as name:
         x = convert_to_tensor(x, name="x")
@@ -183,7 +183,7 @@ def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
 
 
 @export("math.multiply_no_nan")
-def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
+def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x * y, and zero where y is zero, even if x is NaN or infinite."""
     with name_scope(name, "multiply_no_nan", [x, y]) as name:
         x = convert_to_tensor(x, name="x")
@@ -207,7 +207,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
 # Operators
 
 
-def _add(x: Tensor, y: Tensor, name: str | None = None) -> Any:
+def _add(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     op = raw.Add if x.dtype == dtypes.string else raw.AddV2
     return op(x, y, name=name)
 
@@ -247,7 +247,7 @@ def _binary(function: Callable[..., Any], op_name: str) -> None:
 def _sparse_binary(function: Callable[..., Any], op_name: str) -> None:
     """Overloads an operator of SparseTensor with a dense right side."""
 
-    def forward(sparse: SparseTensor, y: TensorLike) -> Any:
+    def forward(sparse: SparseTensor, y: TensorLike) -> SparseTensor:
         with name_scope(None, op_name, [sparse, y]) as name:
             y = convert_to_tensor(y, dtype=sparse.dtype.base_dtype, name="y")
             values = function(sparse.indices, sparse.values, sparse.dense_shape, y, name=name)
@@ -258,7 +258,7 @@ def _sparse_binary(function: Callable[..., Any], op_name: str) -> None:
 
 def _sparse_truediv(
     indices: Tensor, values: Tensor, shape: Tensor, y: Tensor, name: str | None = None
-) -> Any:
+) -> Tensor:
     with name_scope(name, "truediv", [indices, values, shape, y]) as name:
         values = convert_to_tensor(values, name="sp_values")
         y = convert_to_tensor(y, name="y")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _REDUCED_SHAPES: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
 
 
-def reduced_shape(input_shape: TensorLike, axes: TensorLike) -> Any:
+def reduced_shape(input_shape: TensorLike, axes: TensorLike) -> Tensor:
     """Nodes for the shape in which the reduced axes are kept as one."""
     input_shape = tf.cast(input_shape, dtypes.int32)
     axes = tf.cast(axes, dtypes.int32)

@@ -36,7 +36,7 @@ def reduction_axes(x: TensorLike, axis: TensorLike | None) -> Any:
     return tf.range(0, tf.rank(x))
 
 
-def _to_scalar(keepdims: bool, axis: TensorLike | None, output: Tensor) -> Any:
+def _to_scalar(keepdims: bool, axis: TensorLike | None, output: Tensor) -> Tensor:
     """A full reduction is a scalar, even when the rank of its input is unknown."""
     if not output.shape.is_fully_defined() and not keepdims and axis is None:
         output.set_shape(())
@@ -49,7 +49,7 @@ def _apply(
     axis: TensorLike | None,
     keepdims: bool | None,
     name: str | None,
-) -> Any:
+) -> Tensor:
     keepdims = False if keepdims is None else keepdims
     return _to_scalar(keepdims, axis, op(x, reduction_axes(x, axis), keepdims, name=name))
 
@@ -169,7 +169,7 @@ reduce_any = _simple(
 
 def _logsumexp(
     x: Tensor, axis: int | Sequence[int] | None, keepdims: bool | None, name: str | None
-) -> Any:
+) -> Tensor:
     keepdims = False if keepdims is None else keepdims
     x = convert_to_tensor(x)
     with name_scope(name, "ReduceLogSumExp", [x]) as name:

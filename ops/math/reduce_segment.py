@@ -115,7 +115,7 @@ def _by(ufunc: np.ufunc, start: Callable[[np.dtype], Any]) -> Callable[..., np.n
     return reduce
 
 
-def _test() -> Any:
+def _test() -> dict[Any, Any]:
     return {
         "values": [[np.array([[1, 2], [3, 4], [5, 6]], np.float32), np.array([0, 0, 2], np.int32)]]
     }
@@ -151,7 +151,7 @@ def _segment(
 
 
 # The sum of a one for each row counts the rows of a segment.
-def _segment_mean_gradient(op: Operation, grad: Tensor) -> Any:
+def _segment_mean_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None]:
     rank = tf.rank(op.inputs[0])
     ones_shape = tf.concat([tf.shape(op.inputs[1]), tf.fill(tf.expand_dims(rank - 1, 0), 1)], 0)
     ones = tf.fill(ones_shape, constant(1, dtype=grad.dtype))
@@ -160,7 +160,7 @@ def _segment_mean_gradient(op: Operation, grad: Tensor) -> Any:
 
 
 # Elements that attain the extreme share its gradient equally.
-def _segment_extreme_gradient(op: Operation, grad: Tensor) -> Any:
+def _segment_extreme_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None]:
     zeros = tf.zeros_like(op.inputs[0], dtype=op.inputs[0].dtype)
     gathered = tf.gather(op.outputs[0], op.inputs[1])
     is_selected = tf.equal(op.inputs[0], gathered)
@@ -201,7 +201,7 @@ _MAX = _extreme(np.fmax, _worst(-1, lowest))
 _MIN = _extreme(np.fmin, _worst(1, highest))
 
 
-def _segment_sum_gradient(op: Operation, grad: Tensor) -> Any:
+def _segment_sum_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None]:
     return tf.gather(grad, op.inputs[1]), None
 
 
@@ -381,11 +381,11 @@ def _gather_drop_negatives(
     return tf.where(is_positive, gathered, zeros), clipped, is_positive
 
 
-def _unsorted_sum_gradient(op: Operation, grad: Tensor) -> Any:
+def _unsorted_sum_gradient(op: Operation, grad: Tensor) -> tuple[Any, None, None]:
     return _gather_drop_negatives(grad, op.inputs[1])[0], None, None
 
 
-def _unsorted_extreme_gradient(op: Operation, grad: Tensor) -> Any:
+def _unsorted_extreme_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None, None]:
     data, ids, count = op.inputs
     gathered, clipped, is_positive = _gather_drop_negatives(op.outputs[0], ids)
     is_selected = tf.equal(data, gathered)
@@ -397,7 +397,7 @@ def _unsorted_extreme_gradient(op: Operation, grad: Tensor) -> Any:
     return tf.where(is_selected, gathered_grads, zeros), None, None
 
 
-def _unsorted_prod_gradient(op: Operation, grad: Tensor) -> Any:
+def _unsorted_prod_gradient(op: Operation, grad: Tensor) -> tuple[Any, None, None]:
     """One zero in a segment: only it has a slope; two or more: nothing has."""
     data, ids, count = op.inputs
     is_zero = tf.equal(data, 0)
@@ -451,7 +451,7 @@ unsorted_segment_min = _unsorted(
 )
 
 
-def _segment_counts(data: Any, segment_ids: Any, num_segments: int) -> Any:
+def _segment_counts(data: Any, segment_ids: Any, num_segments: int) -> Tensor:
     """How many rows each segment has, at least one, shaped to divide the output."""
     ones = tf.ones(tf.shape(segment_ids), dtype=data.dtype)
     counts = unsorted_segment_sum(ones, segment_ids, num_segments)

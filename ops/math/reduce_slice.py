@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -108,7 +108,7 @@ def _greatest(dtype: np.dtype) -> object:
     return highest(dtype) if dtype.kind in "iu" else np.inf
 
 
-def _numbers() -> Any:
+def _numbers() -> np.ndarray:
     return np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 
 

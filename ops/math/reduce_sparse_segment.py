@@ -99,11 +99,11 @@ def _reducer(power: float) -> Callable[..., np.ndarray]:
     return kernel
 
 
-def _rows() -> Any:
+def _rows() -> np.ndarray:
     return np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 
 
-def _pick() -> Any:
+def _pick() -> list[Any]:
     return [np.array([0, 2, 1], np.int32), np.array([0, 0, 1], np.int32)]
 
 
@@ -140,7 +140,7 @@ def _family(
 
 
 # A row may be picked several times: its gradients add up, and `indices` are in no order.
-def _sum_gradient(op: Operation, grad: Tensor) -> Any:
+def _sum_gradient(op: Operation, grad: Tensor) -> Tensor:
     input_rows = tf.shape(op.inputs[0])[0]
     gathered = tf.gather(grad, op.inputs[2])
     return tf.unsorted_segment_sum(gathered, op.inputs[1], input_rows)

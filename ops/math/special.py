@@ -77,7 +77,7 @@ def _unary(
 # Error function
 
 
-def _erf_gradient(op: Operation, grad: Tensor, sign: int = 1) -> Any:
+def _erf_gradient(op: Operation, grad: Tensor, sign: int = 1) -> Tensor:
     # erf'(x) = 2 / sqrt(pi) * exp(-x**2), and erfc' = -erf'.
     factor = constant(sign * 2 / np.sqrt(np.pi), dtype=grad.dtype)
     with control_dependencies([grad]):
@@ -169,7 +169,7 @@ def _bessel_i0e_gradient(op: Operation, grad: Tensor) -> Any:
 
 
 # I1' = I0 - I1 / x, and the factor exp(-|x|) adds -sign(x) times the function.
-def _bessel_i1e_gradient(op: Operation, grad: Tensor) -> Any:
+def _bessel_i1e_gradient(op: Operation, grad: Tensor) -> Tensor:
     x, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
         # Near zero the formula is 0 / 0; the limit is one half.
@@ -226,7 +226,7 @@ def _igamma_gradients(op: Operation, grad: Tensor) -> tuple[Any, Any]:
         return grad_a, sum_to(partial_x * grad, axes_x, shape_x)
 
 
-def _igammac_gradient(op: Operation, grad: Tensor) -> Any:
+def _igammac_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     grad_a, grad_x = _igamma_gradients(op, grad)
     return -grad_a, -grad_x
 
@@ -317,7 +317,7 @@ igamma_grad_a = _binary(
 )
 
 
-def _zeta_gradient(op: Operation, grad: Tensor) -> Any:
+def _zeta_gradient(op: Operation, grad: Tensor) -> tuple[None, Any]:
     x, q = op.inputs
     _, shape_q, _, axes_q = shapes_and_axes(x, q)
     with control_dependencies([grad]):
@@ -327,7 +327,7 @@ def _zeta_gradient(op: Operation, grad: Tensor) -> Any:
         return None, sum_to(partial_q * grad, axes_q, shape_q)
 
 
-def _polygamma_gradient(op: Operation, grad: Tensor) -> Any:
+def _polygamma_gradient(op: Operation, grad: Tensor) -> tuple[None, Any]:
     n, x = op.inputs
     _, shape_x, _, axes_x = shapes_and_axes(n, x)
     with control_dependencies([grad]):
@@ -401,7 +401,7 @@ def _betainc_shape(c: ShapeContext) -> TensorShape:
     return others[-1] if len(others) == 1 else output
 
 
-def _betainc_gradient(op: Operation, grad: Tensor) -> Any:
+def _betainc_gradient(op: Operation, grad: Tensor) -> tuple[None, None, Any]:
     a, b, x = op.inputs
     # a and b that are no scalars have one shape, so a speaks for both.
     _, shape_x, _, axes_x = shapes_and_axes(a, x)
@@ -451,7 +451,7 @@ betainc = elementwise(
 export("math.betainc", "betainc")(betainc)
 
 
-def _next_after_gradient(op: Operation, grad: Tensor) -> Any:
+def _next_after_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     x1, x2 = op.inputs
     shape_1, shape_2, axes_1, axes_2 = shapes_and_axes(x1, x2)
     with control_dependencies([grad]):
@@ -475,7 +475,7 @@ export("math.nextafter")(next_after)
 
 
 @export("math.polyval")
-def polyval(coeffs: Sequence[Any], x: TensorLike, name: str | None = None) -> Any:
+def polyval(coeffs: Sequence[Any], x: TensorLike, name: str | None = None) -> Tensor:
     """The polynomial with these coefficients (highest power first) at x, by Horner's rule."""
     with name_scope(name, "polyval", [*coeffs, x]) as name:
         x = convert_to_tensor(x, name="x")

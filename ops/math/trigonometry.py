@@ -87,7 +87,7 @@ tan = elementwise(
 export("math.tan", "tan")(tan)
 
 
-def _arc_slope(op: Operation, grad: Tensor) -> Any:
+def _arc_slope(op: Operation, grad: Tensor) -> Tensor:
     """1 / sqrt(1 - x^2)."""
     x = tf.conj(op.inputs[0])
     x2 = tf.square(x)
@@ -95,18 +95,18 @@ def _arc_slope(op: Operation, grad: Tensor) -> Any:
     return tf.reciprocal(tf.sqrt(tf.subtract(one, x2)))
 
 
-def _asin_gradient(op: Operation, grad: Tensor) -> Any:
+def _asin_gradient(op: Operation, grad: Tensor) -> Tensor:
     with control_dependencies([grad]):
         return grad * _arc_slope(op, grad)
 
 
-def _acos_gradient(op: Operation, grad: Tensor) -> Any:
+def _acos_gradient(op: Operation, grad: Tensor) -> Tensor:
     with control_dependencies([grad]):
         slope = _arc_slope(op, grad)
         return -grad * slope
 
 
-def _atan_gradient(op: Operation, grad: Tensor) -> Any:
+def _atan_gradient(op: Operation, grad: Tensor) -> Tensor:
     with control_dependencies([grad]):
         x2 = tf.square(tf.conj(op.inputs[0]))
         one = constant(1, dtype=grad.dtype)
@@ -161,7 +161,7 @@ atan = elementwise(
 export("math.atan", "atan")(atan)
 
 
-def _atan2_gradient(op: Operation, grad: Tensor) -> Any:
+def _atan2_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     y, x = op.inputs
     with control_dependencies([grad]):
         # d/dy = x / (x**2 + y**2), d/dx = -y / (x**2 + y**2): the first input is y.
@@ -202,7 +202,7 @@ def _tanh_gradient(op: Operation, grad: Tensor) -> Any:
 
 
 # z = b * (1 - a**2): dz/da = -2 * b * a, and dz/db = 1 - a**2 is TanhGrad again.
-def _tanh_grad_gradient(op: Operation, grad: Tensor) -> Any:
+def _tanh_grad_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     with control_dependencies([grad]):
         a, b = tf.conj(op.inputs[0]), tf.conj(op.inputs[1])
         return grad * -2.0 * b * a, tanh_grad(a, grad)
@@ -272,7 +272,7 @@ def _acosh_gradient(op: Operation, grad: Tensor) -> Any:
         return grad / sinh(tf.conj(op.outputs[0]))
 
 
-def _atanh_gradient(op: Operation, grad: Tensor) -> Any:
+def _atanh_gradient(op: Operation, grad: Tensor) -> Tensor:
     with control_dependencies([grad]):
         x2 = tf.square(tf.conj(op.inputs[0]))
         one = constant(1, dtype=grad.dtype)

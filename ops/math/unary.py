@@ -103,7 +103,7 @@ negative = elementwise(
 export("math.negative", "negative")(maps_sparse(negative))
 
 
-def _sign_gradient(op: Operation, grad: Tensor) -> Any:
+def _sign_gradient(op: Operation, grad: Tensor) -> Tensor:
     x = op.inputs[0]
     return tf.zeros(tf.shape(x), dtype=x.dtype)
 
@@ -132,7 +132,7 @@ def _reciprocal_gradient(op: Operation, grad: Tensor) -> Any:
 
 
 # z = -dy * y**2: dz/dy = -2 * dy * y, and dz/d(dy) = -y**2 is what ReciprocalGrad multiplies by.
-def _reciprocal_grad_gradient(op: Operation, grad: Tensor) -> Any:
+def _reciprocal_grad_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     b = op.inputs[1]
     with control_dependencies([grad]):
         ca, cg = tf.conj(op.inputs[0]), tf.conj(grad)
@@ -198,7 +198,7 @@ inverse_grad = elementwise(
 
 
 @export("math.reciprocal_no_nan")
-def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Any:
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x, and zero where x is zero."""
     with name_scope(name, "reciprocal_no_nan", [x]) as scope:
         x = convert_to_tensor(x, name="x")
@@ -236,7 +236,7 @@ export("math.square", "square")(maps_sparse(square))
 
 
 # z = dy / (2 * a): dz/da = -dy / (2 * a**2) = -z / a, dz/d(dy) = 1 / (2 * a).
-def _sqrt_grad_gradient(op: Operation, grad: Tensor) -> Any:
+def _sqrt_grad_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     a, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
         ga = grad / a
@@ -271,7 +271,7 @@ sqrt_grad: OpFunction = elementwise(
 
 
 # z = -dy * a**3 / 2: dz/da = -3/2 * dy * a**2, and dz/d(dy) = -a**3 / 2 is RsqrtGrad again.
-def _rsqrt_grad_gradient(op: Operation, grad: Tensor) -> Any:
+def _rsqrt_grad_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     a, b = op.inputs
     with control_dependencies([grad]):
         ca, cg = tf.conj(a), tf.conj(grad)
@@ -414,7 +414,7 @@ def _sigmoid_gradient(op: Operation, grad: Tensor) -> Any:
 
 
 # z = b * a * (1 - a): dz/da = b * (1 - 2 * a), and dz/db = a * (1 - a) is SigmoidGrad again.
-def _sigmoid_grad_gradient(op: Operation, grad: Tensor) -> Any:
+def _sigmoid_grad_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     with control_dependencies([grad]):
         a, b = tf.conj(op.inputs[0]), tf.conj(op.inputs[1])
         gb = grad * b

@@ -143,7 +143,7 @@ def _in_range(labels: Any, num_classes: Tensor) -> Any:
     """Labels with those that no class has made -1, which counts as none."""
     is_sparse = isinstance(labels, SparseTensor | SparseTensorValue)
 
-    def clean(values: Tensor) -> Any:
+    def clean(values: Tensor) -> Tensor:
         is_outside = tf.greater_equal(values, num_classes)
         return tf.where_v2(is_outside, -1 * tf.ones_like(values), values)
 

@@ -50,7 +50,7 @@ def _interpolated_pr_auc(tp: Any, fp: Any, fn: Any, count: int) -> Any:
     return tf.reduce_sum(areas, name="interpolate_pr_auc")
 
 
-def _heights(y: Tensor, count: int, summation_method: str) -> Any:
+def _heights(y: Tensor, count: int, summation_method: str) -> Tensor:
     """What stands for the curve between neighbours."""
     if summation_method in ("trapezoidal", "careful_interpolation"):
         return (y[: count - 1] + y[1:]) / 2.0

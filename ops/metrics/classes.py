@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Metric = tuple[Any, Any]
 
 
-def _flat(tensor: Tensor) -> Any:
+def _flat(tensor: Tensor) -> Tensor:
     ndims = tensor.get_shape().ndims
     return tf.reshape(tensor, [-1]) if ndims is None or ndims > 1 else tensor
 
@@ -82,7 +82,7 @@ def _confusion(
     return matrix, tf.assign_add(matrix, current)
 
 
-def _mean_iou(matrix: Variable) -> Any:
+def _mean_iou(matrix: Variable) -> Tensor:
     rows = tf.cast(tf.reduce_sum(matrix, 0), dtypes.float32)
     columns = tf.cast(tf.reduce_sum(matrix, 1), dtypes.float32)
     both = tf.cast(tf.diag_part(matrix), dtypes.float32)

@@ -105,7 +105,7 @@ def false_negatives(
     return _count(kind, labels, predictions, weights, *rest)
 
 
-def share(part: Tensor, rest: Tensor, name: str) -> Any:
+def share(part: Tensor, rest: Tensor, name: str) -> Tensor:
     """part / (part + rest), and zero where there is nothing."""
     return tf.where(tf.greater(part + rest, 0), tf.div(part, part + rest), 0, name)
 

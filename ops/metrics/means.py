@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Metric = tuple[Any, Any]
 
 
-def _ratio(total: TensorLike, count: TensorLike, name: str | None) -> Any:
+def _ratio(total: TensorLike, count: TensorLike, name: str | None) -> Tensor:
     return tf.div_no_nan(total, tf.maximum(count, 0), name=name)
 
 

@@ -21,6 +21,7 @@ from ..state.variable_modes import VariableAggregation, VariableSynchronization
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
+    from ...engine.graph.tensor import Tensor
 
 
 def metric_variable(
@@ -98,7 +99,7 @@ def _matched_at_run_time(weights: Any, predictions: Any) -> Any:
     def unchanged() -> Any:
         return weights
 
-    def squeezed() -> Any:
+    def squeezed() -> Tensor:
         return tf.squeeze(weights, [-1])
 
     def expanded() -> Any:

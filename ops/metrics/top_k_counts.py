@@ -128,7 +128,7 @@ def _repeated(tensor: SparseLike | TensorLike, multiple: int, name: str) -> Any:
         return tf.tile(expanded, multiples, name=scope)
 
 
-def _repeated_sparse(tensor: SparseTensor, multiple: int, scope: str) -> Any:
+def _repeated_sparse(tensor: SparseTensor, multiple: int, scope: str) -> SparseTensor:
     sizes = tensor.dense_shape
     last = tf.reshape(tf.size(sizes) + -1, [1])
     parts = (tf.slice(sizes, [0], last), [1], tf.slice(sizes, last, [-1]))
@@ -137,7 +137,7 @@ def _repeated_sparse(tensor: SparseTensor, multiple: int, scope: str) -> Any:
     return expanded if multiple == 1 else tf.sparse_concat(-2, [expanded] * multiple, name=scope)
 
 
-def _num_relevant(labels: SparseLike | TensorLike, k: int) -> Any:
+def _num_relevant(labels: SparseLike | TensorLike, k: int) -> Tensor:
     """How many labels each row has, at most k; dense labels below 0 do not count."""
     with name_scope(None, "num_relevant", (labels,)) as scope:
         labels = convert_to_tensor_or_sparse_tensor(labels)

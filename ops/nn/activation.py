@@ -36,7 +36,7 @@ def _zero(x: Operand) -> Any:
     return k.const_like(0, x)
 
 
-def _zeros(x: Tensor) -> Any:
+def _zeros(x: Tensor) -> Tensor:
     return tf.zeros(shape=tf.shape(x), dtype=x.dtype)
 
 
@@ -148,7 +148,7 @@ elu = elementwise(
 export("nn.elu")(elu)
 
 
-def _elu_second(op: Operation, grad: Tensor) -> Any:
+def _elu_second(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
     outputs = op.inputs[1]
     # EluGrad = dy * (y + 1) for y < 0, so dy is its slope by y there; elsewhere it does not depend
     # on y.
@@ -185,7 +185,7 @@ def _selu_backward(grad: Operand, y: Operand) -> Any:
     return k.select(k.lt(y, _zero(y)), low, k.mul(grad, _SELU_SCALE))
 
 
-def _selu_second(op: Operation, grad: Tensor) -> Any:
+def _selu_second(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
     outputs = op.inputs[1]
     return (
         raw.SeluGrad(grad, outputs),
@@ -233,7 +233,7 @@ def _softplus(x: Operand) -> Any:
     return k.select(large, x, k.select(small, e, k.log1p(e)))
 
 
-def _softplus_second(op: Operation, grad: Tensor) -> Any:
+def _softplus_second(op: Operation, grad: Tensor) -> tuple[Tensor, Any]:
     dy, x = op.inputs
     with control_dependencies([grad]):
         ddy = raw.SoftplusGrad(grad, x)
@@ -301,7 +301,7 @@ elementwise(
 
 
 @export("nn.relu6")
-def relu6(features: TensorLike, name: str | None = None) -> Any:
+def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """min(max(features, 0), 6), element by element.
 
     Args:
@@ -323,7 +323,7 @@ def relu6(features: TensorLike, name: str | None = None) -> Any:
 
 
 @export("nn.leaky_relu")
-def leaky_relu(features: TensorLike, alpha: Any = 0.2, name: str | None = None) -> Any:
+def leaky_relu(features: TensorLike, alpha: Any = 0.2, name: str | None = None) -> Tensor:
     """The features where they are positive, else alpha * features.
 
     Args:

@@ -97,7 +97,7 @@ def dilated(
     paddings = _paddings_of(filter_shape, count, rate if known is None else known, padding)
     run = build(count, "VALID")
 
-    def call(inp: Any, filter: Any) -> Any:
+    def call(inp: Any, filter: Any) -> Tensor:
         return _through_batches(inp, filter, run, input_shape, axes, rate, paddings, first)
 
     return call
@@ -120,7 +120,7 @@ def _paddings_of(
     return lambda filter: paddings
 
 
-def _base_paddings(filter_shape: np.ndarray | Tensor, count: int, rate: np.ndarray) -> Any:
+def _base_paddings(filter_shape: np.ndarray | Tensor, count: int, rate: np.ndarray) -> Tensor:
     sizes = filter_shape[:count]
     # SAME for a stride of one: the size of the dilated filter less one, the odd one at the end.
     extra = sizes + (sizes - 1) * (rate - 1) - 1
@@ -138,7 +138,7 @@ def _through_batches(
     rate: Tensor,
     paddings_of: Callable[[Any], Any],
     channels_first: bool,
-) -> Any:
+) -> Tensor:
     sizes: Any = None
     if input_shape.ndims is not None:
         dims = input_shape.as_list()
@@ -285,7 +285,7 @@ def _direct(
     form: Any,
     rate: Sequence[int],
     name: str,
-) -> Any:
+) -> Tensor:
     if count == 1:
         return conv1d(x, w, strides, padding, data_format=form, dilations=rate, name=name)
     function = raw.Conv2D if count == 2 else raw.Conv3D

@@ -27,7 +27,7 @@ def atrous_conv2d_transpose(
     rate: int,
     padding: str,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The transpose of atrous_conv2d, its gradient (tf.nn.atrous_conv2d_transpose).
 
     Args:
@@ -87,7 +87,7 @@ def _output_sizes(output_shape: Any, filters: Tensor) -> Any:
     return list(output_shape)
 
 
-def _in_phases(value: Tensor, filters: Tensor, sizes: Any, rate: int, same: bool) -> Any:
+def _in_phases(value: Tensor, filters: Tensor, sizes: Any, rate: int, same: bool) -> Tensor:
     """Every rate-th pixel is an image of its own, for which the filter has no holes."""
     spread, edges = [], []
     kernel: Any = filters.shape.as_list() if filters.shape.is_fully_defined() else tf.shape(filters)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -78,11 +78,11 @@ def _kernel(
     return np.where(ended, end, result).astype(ids.dtype)
 
 
-def _steps() -> Any:
+def _steps() -> np.ndarray:
     return np.array([[[1, 2, 3]], [[4, 5, 6]], [[7, 8, 9]]], np.int32)
 
 
-def _parents() -> Any:
+def _parents() -> np.ndarray:
     return np.array([[[0, 0, 0]], [[0, 1, 1]], [[2, 1, 2]]], np.int32)
 
 

@@ -136,7 +136,7 @@ def _grad_shape(c: ShapeContext) -> TensorShape:
     return TensorShape([value.as_list()[_channel(c.attr, value.ndims)]])
 
 
-def _grad_gradient(op: Operation, grad: Tensor) -> Any:
+def _grad_gradient(op: Operation, grad: Tensor) -> Tensor:
     # The gradient of a sum: the same number for every element that went into it.
     shape, bias_shape = tf.shape(op.inputs[0]), tf.shape(grad)
     if op.attr("data_format") == "NCHW":
@@ -174,7 +174,7 @@ define(
 @export("nn.bias_add")
 def bias_add(
     value: TensorLike, bias: Any, data_format: str | None = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Adds a vector to the channels of a tensor.
 
     Args:
@@ -207,7 +207,7 @@ def bias_add(
         return raw.BiasAdd(value, bias, data_format=data_format or "NHWC", name=name)
 
 
-def bias_add_v1(value: TensorLike, bias: TensorLike, name: str | None = None) -> Any:
+def bias_add_v1(value: TensorLike, bias: TensorLike, name: str | None = None) -> Tensor:
     """The old op: the bias goes to the last axis."""
     with name_scope(name, "BiasAddV1", [value, bias]) as name:
         value = convert_to_tensor(value, name="input")
@@ -218,7 +218,7 @@ def bias_add_v1(value: TensorLike, bias: TensorLike, name: str | None = None) ->
 @export("nn.xw_plus_b")
 def xw_plus_b(
     x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None
-) -> Any:
+) -> Tensor:
     """matmul(x, weights) + biases.
 
     Args:

@@ -23,6 +23,7 @@ from . import candidate_kernels as samplers
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.build import OpFunction
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...jit.program.tensor_ir import Value
@@ -161,7 +162,7 @@ def _after_zipf(b: Builder, op: OpView, classes: Value, tables: Any) -> Value:
     return b.map(probability, classes, tables[0])  # type: ignore[no-any-return]
 
 
-def _log_size(b: Builder, op: OpView) -> Any:
+def _log_size(b: Builder, op: OpView) -> list[Any]:
     return [b.constant(np.float64(math.log1p(op.attr("range_max"))))]
 
 
@@ -215,7 +216,7 @@ def _sampler(
     facts: dict[Any, Any] | None = None,
     touches: Any = None,
     lower: Any = None,
-) -> Any:
+) -> OpFunction:
     common = {"num_true": 1, "num_sampled": 3, "unique": True, **(facts or {})}
     every = [{**common, "seed": 3, "unique": unique} for unique in (True, False)]
     return define(
@@ -403,7 +404,7 @@ def _hit_count(c: KernelContext, true_classes: np.ndarray, sampled: np.ndarray) 
     return [np.isin(true_classes, sampled).sum()]
 
 
-def _measured_hits(b: Builder, op: OpView, true_classes: Value, sampled: Value) -> Any:
+def _measured_hits(b: Builder, op: OpView, true_classes: Value, sampled: Value) -> list[Any]:
     return [b.reduce("sum", b.cast(_is_hit(b, _drawn_at(b, true_classes, sampled)), "int64"), None)]
 
 

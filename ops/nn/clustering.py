@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -145,7 +145,7 @@ def _chain(c: KernelContext, distances: np.ndarray, seed: np.ndarray) -> np.ndar
     return np.asarray(chosen, np.int64)
 
 
-def _points() -> Any:
+def _points() -> np.ndarray:
     return np.array([[1, 2], [2, 1.5], [-3, 0.5], [7, 7], [-2.5, 1], [6, 8]], np.float32)
 
 

@@ -72,7 +72,7 @@ def conv2d(
     dilations: Sequence[int] = _ONES,
     name: str | None = None,
     filters: TensorLike | None = None,
-) -> Any:
+) -> Tensor:
     """The convolution of images: sums of products with filters that move over them.
 
     Args:
@@ -130,7 +130,7 @@ def conv2d_backprop_filter(
     data_format: str = "NHWC",
     dilations: Sequence[int] = _ONES,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The gradient of conv2d with respect to its filter."""
     padding, explicit = convert_padding(padding)
     return raw.Conv2DBackpropFilter(
@@ -159,7 +159,7 @@ def conv2d_backprop_input(
     dilations: Sequence[int] = _ONES,
     name: str | None = None,
     filters: TensorLike | None = None,
-) -> Any:
+) -> Tensor:
     """The gradient of conv2d with respect to its input."""
     filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     padding, explicit = convert_padding(padding)
@@ -189,7 +189,7 @@ def conv2d_transpose(
     input: TensorLike | None = None,
     filters: TensorLike | None = None,
     dilations: Sequence[int] | None = None,
-) -> Any:
+) -> Tensor:
     """The transpose of conv2d, its gradient: it makes images larger.
 
     Args:
@@ -259,7 +259,7 @@ def conv1d(
     name: str | None = None,
     input: TensorLike | None = None,
     dilations: Sequence[int] | None = None,
-) -> Any:
+) -> Tensor:
     """The convolution of sequences: sums of products with filters that move along them.
 
     Args:
@@ -317,7 +317,7 @@ def conv1d_transpose(
     data_format: str | None = "NWC",
     dilations: Sequence[int] | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The transpose of conv1d."""
     with name_scope(name, "conv1d_transpose", [input, filters, output_shape]) as name:
         if data_format not in (None, "NWC", "NCW"):
@@ -350,7 +350,7 @@ def conv3d_op(
     padding: str,
     data_format: str,
     name: str | None,
-) -> Any:
+) -> Tensor:
     """The Conv3D node."""
     return raw.Conv3D(x, w, strides=strides, padding=padding, data_format=data_format, name=name)
 
@@ -365,7 +365,7 @@ def conv3d(
     dilations: Sequence[int] = (1, 1, 1, 1, 1),
     name: str | None = None,
     filters: TensorLike | None = None,
-) -> Any:
+) -> Tensor:
     """The convolution of volumes with filters of shape [depth, height, width, in, out]."""
     filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     return raw.Conv3D(
@@ -389,7 +389,7 @@ def conv3d_backprop_filter(
     data_format: str = "NDHWC",
     dilations: Sequence[int] = (1, 1, 1, 1, 1),
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The gradient of conv3d with respect to its filter."""
     return raw.Conv3DBackpropFilterV2(
         input,
@@ -415,7 +415,7 @@ def conv3d_transpose(
     input: TensorLike | None = None,
     filters: TensorLike | None = None,
     dilations: Sequence[int] | None = None,
-) -> Any:
+) -> Tensor:
     """The transpose of conv3d."""
     value = deprecated_argument_lookup("input", input, "value", value)
     filter = deprecated_argument_lookup("filters", filters, "filter", filter)
@@ -444,7 +444,7 @@ def conv_transpose(
     data_format: str | None = None,
     dilations: Any = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The transpose of a convolution over one to three spatial axes."""
     with name_scope(name, "conv_transpose", [input, filters, output_shape]) as name:
         if isinstance(output_shape, Tensor):

@@ -129,7 +129,7 @@ def _kept_labels(b: Builder, op: OpView, scores: Value, lengths: Value) -> tuple
     return best, counted, kept
 
 
-def _measured_labels(b: Builder, op: OpView, scores: Value, lengths: Value) -> Any:
+def _measured_labels(b: Builder, op: OpView, scores: Value, lengths: Value) -> list[Any]:
     kept = _kept_labels(b, op, scores, lengths)[2]
     return [b.reduce("sum", b.cast(kept, "int64"), None)]
 

@@ -25,7 +25,7 @@ _LOG_0 = float(np.float32(np.log(1e-307)))
 _NEVER = float("-inf")
 
 
-def _ctc_state_trans(labels: TensorLike) -> Any:
+def _ctc_state_trans(labels: TensorLike) -> Tensor:
     """Which states follow on which: [batch, states, states], 1 at [row, next, before]."""
     with name_scope("ctc_state_trans"):
         labels = convert_to_tensor(labels, name="label_seq")
@@ -64,7 +64,7 @@ def _scan(
     if not inclusive:
         return found
 
-    def with_first(rest: Tensor, first: TensorLike) -> Any:
+    def with_first(rest: Tensor, first: TensorLike) -> Tensor:
         first = convert_to_tensor(first, rest.dtype)[tf.newaxis]
         return tf.concat([rest, first] if reverse else [first, rest], 0)
 
@@ -80,7 +80,7 @@ def ctc_state_log_probs(seq_lengths: TensorLike, max_seq_length: Any) -> tuple[A
     return begin, tf.concat([end, end], 1)
 
 
-def _ilabel_to_state(labels: Tensor, num_labels: Any, logs: Tensor) -> Any:
+def _ilabel_to_state(labels: Tensor, num_labels: Any, logs: Tensor) -> Tensor:
     """The logarithms of states' probabilities by those of classes, [frames, batch, states]."""
     count = size_of(labels, 1)
     blank = tf.tile(logs[:, :, :1], [1, 1, count + 1])
@@ -90,7 +90,7 @@ def _ilabel_to_state(labels: Tensor, num_labels: Any, logs: Tensor) -> Any:
     return tf.pad(states, [[0, 0], [0, 0], [1, 0]], constant_values=_NEVER)
 
 
-def _state_to_olabel(labels: Tensor, num_labels: Any, states: Tensor) -> Any:
+def _state_to_olabel(labels: Tensor, num_labels: Any, states: Tensor) -> Tensor:
     """Logarithms of the sums of states' probabilities by class, [frames, batch, classes]."""
     count = size_of(labels, 1) + 1
     chosen = tf.one_hot(labels - 1, num_labels - 1, 0.0, _NEVER)[tf.newaxis]
@@ -113,7 +113,7 @@ def _sum_states(idx: TensorLike, states: Tensor) -> Any:
 
 def _state_to_olabel_unique(
     labels: Tensor, num_labels: Any, states: Tensor, unique: tuple[TensorLike, TensorLike]
-) -> Any:
+) -> Tensor:
     """As `_state_to_olabel`, with what `ctc_unique_labels` gives: without a product by classes."""
     classes, places = unique
     classes = convert_to_tensor(classes)
@@ -154,7 +154,7 @@ def _forward_backward_log(
         x = tf.reduce_logsumexp(before[:, tf.newaxis] + moves, axis=-1) + observed
         return x - tf.reduce_logsumexp(x, axis=-1, keepdims=True)
 
-    def backward(behind: tuple[Tensor, Tensor], step: tuple[Tensor, Tensor]) -> Any:
+    def backward(behind: tuple[Tensor, Tensor], step: tuple[Tensor, Tensor]) -> tuple[Any, Any]:
         (x, total), (observed, mask) = behind, step
         x = tf.reduce_logsumexp((x + observed)[:, tf.newaxis] + back, axis=-1)
         share = tf.reduce_logsumexp(x, axis=-1, keepdims=True)

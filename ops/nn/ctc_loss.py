@@ -81,7 +81,7 @@ def _kernel(blank_is_last: bool) -> Callable[..., tuple[np.ndarray, np.ndarray]]
 def _lower(blank_is_last: bool) -> Callable[..., Any]:
     def lower(
         b: Builder, op: OpView, scores: Value, indices: Value, labels: Value, lengths: Value
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         from ...jit import library
 
         rule = _rule(op, blank_is_last)
@@ -173,7 +173,7 @@ def ctc_loss(
     ignore_longer_outputs_than_inputs: bool = False,
     time_major: bool = True,
     logits: TensorLike | None = None,
-) -> Any:
+) -> Tensor:
     """The negative logarithm of the probability of labels, over all ways to align them with steps.
 
     The blank is the last class.  Scores go through a softmax here.

@@ -56,7 +56,7 @@ def _check_counts(c: Attributes, made: Net, version: str) -> None:
             )
 
 
-def _size_kernel(c: KernelContext, *sizes: Any) -> Any:
+def _size_kernel(c: KernelContext, *sizes: Any) -> np.ndarray:
     return np.array([_net(c, sizes, "V2").size], c.out_dtype(0))
 
 
@@ -86,7 +86,7 @@ def _canonical_shape(version: str) -> Callable[[ShapeContext], list[TensorShape]
 
 
 def _to_canonical(version: str) -> Callable[..., Any]:
-    def kernel(c: KernelContext, *given: Any) -> Any:
+    def kernel(c: KernelContext, *given: Any) -> list[Any]:
         *sizes, params = given
         made = _net(c, tuple(sizes), version)
         _check_counts(c, made, version)
@@ -131,7 +131,7 @@ def _lower_to_canonical(version: str) -> Callable[..., Any]:
 
 
 def _to_params(version: str) -> Callable[..., Any]:
-    def kernel(c: KernelContext, *given: Any) -> Any:
+    def kernel(c: KernelContext, *given: Any) -> np.ndarray:
         made = _net(c, given[:3], version)
         _check_counts(c, made, version)
         wanted = [part for parts in made.parts() for part in parts]

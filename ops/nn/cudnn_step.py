@@ -10,6 +10,7 @@ from ..public import tf
 from .activation import relu
 
 if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
     from .cudnn_layout import Net, Part, Weights
 
 State = tuple[Any, ...]
@@ -25,7 +26,7 @@ class Layer:
     """
 
     def __init__(self, made: Net, params: Any, weights: Weights) -> None:
-        def part(where: Part) -> Any:
+        def part(where: Part) -> Tensor:
             flat = tf.slice(params, [where.start], [math.prod(where.shape)])
             return tf.reshape(flat, where.shape)
 
@@ -36,7 +37,7 @@ class Layer:
         self.input_biases = part(weights.input_biases)
         self.output_biases = part(weights.output_biases)
 
-    def of_inputs(self, x: Any) -> Any:
+    def of_inputs(self, x: Any) -> Tensor:
         """What the gates get of all inputs [time, batch, size]: one product for all steps."""
         shape = tf.shape(x)
         gates = self.net.gates * self.net.units
@@ -84,7 +85,7 @@ def _relu(layer: Layer, x: Any, state: State) -> State:
 STEPS = {"lstm": _lstm, "gru": _gru, "rnn_tanh": _tanh, "rnn_relu": _relu}
 
 
-def _turned(x: Any, lengths: Any) -> Any:
+def _turned(x: Any, lengths: Any) -> Tensor:
     """The steps in reverse order, sequence by sequence."""
     if lengths is None:
         return tf.reverse(x, [0])

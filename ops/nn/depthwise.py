@@ -335,7 +335,7 @@ def separable_conv2d(
         return tf_conv2d(depthwise, pointwise_filter, data_format, name)
 
 
-def tf_conv2d(x: TensorLike, w: TensorLike, data_format: str | None, name: str | None) -> Any:
+def tf_conv2d(x: TensorLike, w: TensorLike, data_format: str | None, name: str | None) -> Tensor:
     """The convolution of single pixels."""
     from .conv_public import conv2d
 

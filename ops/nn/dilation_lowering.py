@@ -52,7 +52,7 @@ def _winner(b: Builder, pool: Pool, x: Value, w: Value) -> tuple[Value, Value]:
     return best, winner
 
 
-def lower(b: Builder, op: OpView, x: Value, w: Value) -> Any:
+def lower(b: Builder, op: OpView, x: Value, w: Value) -> Value:
     """The largest of an image and a filter, added, in every window."""
     return _winner(b, _pool(b, op, x, w), x, w)[0]
 
@@ -68,13 +68,13 @@ def _shares(b: Builder, pool: Pool, x: Value, w: Value, dy: Value) -> list[Value
     return [b.map(share(i), dy, winner) for i in range(len(pool.offsets))]
 
 
-def lower_input_gradient(b: Builder, op: OpView, x: Value, w: Value, dy: Value) -> Any:
+def lower_input_gradient(b: Builder, op: OpView, x: Value, w: Value, dy: Value) -> Value:
     """The gradient goes to the pixel that won."""
     pool = _pool(b, op, x, w)
     return pool.spread(_shares(b, pool, x, w, dy))
 
 
-def lower_filter_gradient(b: Builder, op: OpView, x: Value, w: Value, dy: Value) -> Any:
+def lower_filter_gradient(b: Builder, op: OpView, x: Value, w: Value, dy: Value) -> Value:
     """The gradient goes to the place of the filter that won."""
     pool = _pool(b, op, x, w)
     sums = [b.reduce("sum", part, [0, 1, 2]) for part in _shares(b, pool, x, w, dy)]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
@@ -14,6 +14,9 @@ from ...engine.graph.graph import name_scope
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape
 from ..public import tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
 
 
 def _noise_shape(x: Any, noise_shape: Any) -> Any:
@@ -111,7 +114,7 @@ def _count_nonzero(value: Any, dtype: Any) -> Any:
 
 
 @export("math.zero_fraction", "nn.zero_fraction")
-def zero_fraction(value: Any, name: str | None = None) -> Any:
+def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     """The fraction of zeros in a tensor."""
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")

@@ -51,7 +51,7 @@ def _pruned(ids: SparseTensor, weights: Any, combiner: str) -> tuple[Any, Any]:
     return ids, weights
 
 
-def _zero_where(is_empty: Tensor, result: Tensor, name: str) -> Any:
+def _zero_where(is_empty: Tensor, result: Tensor, name: str) -> Tensor:
     rows = tf.tile(tf.reshape(is_empty, [-1, 1]), tf.stack([1, tf.shape(result)[1]]))
     return tf.where(rows, tf.zeros_like(result), result, name=name)
 
@@ -66,7 +66,7 @@ def safe_embedding_lookup_sparse(
     name: str | None = None,
     partition_strategy: str = "div",
     max_norm: Any = None,
-) -> Any:
+) -> Tensor:
     """As embedding_lookup_sparse for ids of any rank; empty rows get zeros or `default_id`."""
     dtype = None if sparse_weights is None else sparse_weights.dtype
     tables = _tables(embedding_weights, dtype)
@@ -111,7 +111,7 @@ def safe_embedding_lookup_sparse_v2(
     default_id: int | None = None,
     max_norm: float | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """TensorFlow 2's order of arguments."""
     return safe_embedding_lookup_sparse(
         embedding_weights, sparse_ids, sparse_weights, combiner, default_id, name, "div", max_norm

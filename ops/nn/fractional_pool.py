@@ -299,12 +299,12 @@ def _spread_along(values: np.ndarray, regions: _Regions, axis: int, size: int) -
     return result
 
 
-def _gradient_of_max(op: Operation, grad: Tensor, *_: Any) -> Any:
+def _gradient_of_max(op: Operation, grad: Tensor, *_: Any) -> Tensor:
     x, (y, rows, columns) = op.inputs[0], op.outputs
     return raw.FractionalMaxPoolGrad(x, y, grad, rows, columns, op.get_attr("overlapping"))
 
 
-def _gradient_of_avg(op: Operation, grad: Tensor, *unused: Any) -> Any:
+def _gradient_of_avg(op: Operation, grad: Tensor, *unused: Any) -> Tensor:
     del unused
     _, rows, columns = op.outputs
     shape = op.inputs[0].get_shape()
@@ -354,22 +354,22 @@ _avg_pool = define(
 )
 
 
-def _some_bounds() -> Any:
+def _some_bounds() -> list[Any]:
     return [np.array([0, 1, 3]), np.array([0, 2, 3])]
 
 
-def _sample() -> Any:
+def _sample() -> np.ndarray:
     return np.array([9.0, 2, 5, 3, 0, 1, 8, 4, 6]).reshape(1, 3, 3, 1)
 
 
-def _small() -> Any:
+def _small() -> np.ndarray:
     return np.arange(4.0).reshape(1, 2, 2, 1)
 
 
 # The maxima of the sample in these regions, whether they overlap or not.
 
 
-def _maxima() -> Any:
+def _maxima() -> np.ndarray:
     return np.array([9.0, 5, 8, 6]).reshape(1, 2, 2, 1)
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...engine.graph.build import define
 from ...engine.graph.operation import Operation
@@ -14,6 +14,7 @@ from ...engine.types.shape import unknown_shape
 
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
+    from ...engine.types.shape import TensorShape
 
 _OPTIONS = "mode: {'REFLECT', 'SYMMETRIC'}; strides: list(int); padding: {'SAME', 'VALID'}"
 _NO_GRADIENT = NoGradient("it is for inference; TensorFlow has no gradient of it")
@@ -30,7 +31,7 @@ def _parts(x: Inliner, op: Operation, inputs: list[Tensor]) -> tuple[list[Tensor
     return [x.node("Conv2D", [padded, weights], "conv", **options)], []
 
 
-def _shape(c: ShapeContext) -> Any:
+def _shape(c: ShapeContext) -> TensorShape:
     return unknown_shape(4)
 
 

@@ -118,7 +118,7 @@ def _forward_kernel(version: int) -> Callable[..., Any]:
     return kernel
 
 
-def _along(b: Builder, axis: int, ndim: int, v: Value) -> Any:
+def _along(b: Builder, axis: int, ndim: int, v: Value) -> Value:
     """A vector along one axis of `ndim`, to be broadcast."""
     return b.reshape(v, [v.shape[0] if i == axis else 1 for i in range(ndim)])
 

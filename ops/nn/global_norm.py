@@ -78,7 +78,7 @@ def _normalize_gradient(
     return tuple(value.astype(dtype, copy=False) for value in results)
 
 
-def _gradient(op: Operation, grad: Tensor) -> Any:
+def _gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     x, mean, var, _, gamma = op.inputs
     epsilon = op.get_attr("variance_epsilon")
     is_scaled = op.get_attr("scale_after_normalization")

@@ -63,7 +63,7 @@ def _require(b: Builder, x: Value, h_prev: Value, *rest: Value) -> None:
     b.require(all(fits(v, shape, b.equal) for v, shape in zip((h_prev, *rest), wanted)))
 
 
-def _forward(m: Maths, x: Any, h_prev: Any, *weights: Any) -> Any:
+def _forward(m: Maths, x: Any, h_prev: Any, *weights: Any) -> tuple[Any, ...]:
     w_ru, w_c, b_ru, b_c = weights
     cells = h_prev.shape[1]
     gates = m.product(m.join([x, h_prev]), w_ru)
@@ -78,7 +78,7 @@ def _forward(m: Maths, x: Any, h_prev: Any, *weights: Any) -> Any:
     return r, u, *m.map(body, candidate, m.row(b_c), u, h_prev)
 
 
-def _backward(m: Maths, x: Any, h_prev: Any, *rest: Any) -> Any:
+def _backward(m: Maths, x: Any, h_prev: Any, *rest: Any) -> tuple[Any, Any, Any, Any]:
     w_ru, w_c, _, _, r, u, c, d_h = rest
     inputs, cells = x.shape[1], h_prev.shape[1]
 
@@ -101,12 +101,12 @@ def _backward(m: Maths, x: Any, h_prev: Any, *rest: Any) -> Any:
     return d_x, d_h_prev, d_c_bar, gates
 
 
-def _kernel(c: KernelContext, *inputs: Any) -> Any:
+def _kernel(c: KernelContext, *inputs: Any) -> tuple[Any, ...]:
     _check(*inputs)
     return _forward(OnArrays(), *inputs)
 
 
-def _lower(b: Builder, op: OpView, *inputs: Value) -> Any:
+def _lower(b: Builder, op: OpView, *inputs: Value) -> tuple[Any, ...]:
     _require(b, *inputs)
     return _forward(InPlan(b), *inputs)
 
@@ -143,12 +143,12 @@ def _grad_shape(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape(x), like_state, like_state, TensorShape([x[0], w_ru[1]])]
 
 
-def _grad_kernel(c: KernelContext, *inputs: Any) -> Any:
+def _grad_kernel(c: KernelContext, *inputs: Any) -> tuple[Any, Any, Any, Any]:
     _check(*inputs)
     return _backward(OnArrays(), *inputs)
 
 
-def _grad_lower(b: Builder, op: OpView, *inputs: Value) -> Any:
+def _grad_lower(b: Builder, op: OpView, *inputs: Value) -> tuple[Any, Any, Any, Any]:
     _require(b, *inputs)
     return _backward(InPlan(b), *inputs)
 

@@ -71,13 +71,13 @@ def _power(x: Any, exponent: float) -> Any:
     return k.reciprocal(x) if exponent == -1 else k.pow(x, k.const_like(exponent, x))
 
 
-def _lower_lrn(b: Builder, op: OpView, x: Value) -> Any:
+def _lower_lrn(b: Builder, op: OpView, x: Value) -> Value:
     exponent, wide = float(np.float32(-op.attr("beta"))), b.cast(x, "float32")
     powers = _lower_powers(b, op, wide)
     return b.cast(b.map(lambda v, n: k.mul(v, _power(n, exponent)), wide, powers), x.dtype)
 
 
-def _lower_lrn_grad(b: Builder, op: OpView, dy: Value, x: Value, y: Value) -> Any:
+def _lower_lrn_grad(b: Builder, op: OpView, dy: Value, x: Value, y: Value) -> Value:
     alpha, beta, radius = (op.attr(n) for n in ("alpha", "beta", "depth_radius"))
     b.require(b.same_shape(dy, x) and b.same_shape(y, x))
     grad, wide, out = (b.cast(value, "float32") for value in (dy, x, y))
@@ -97,7 +97,7 @@ _LRN = (
 )
 
 
-def _lrn_gradient(op: Operation, grad: Tensor) -> Any:
+def _lrn_gradient(op: Operation, grad: Tensor) -> Tensor:
     attrs = {name: op.get_attr(name) for name in ("depth_radius", "bias", "alpha", "beta")}
     return raw.LRNGrad(grad, op.inputs[0], op.outputs[0], **attrs)
 

@@ -36,7 +36,7 @@ def require_keywords(name: str, sentinel: object, labels: TensorLike, logits: Te
         raise ValueError("Both labels and logits must be provided.")
 
 
-def _flat_rows(logits: Any) -> Any:
+def _flat_rows(logits: Any) -> Tensor:
     """All axes but the last one made into one."""
     rank = tf.rank(logits)
     last = tf.slice(tf.shape(logits), [tf.subtract(rank, 1)], [1])
@@ -49,7 +49,7 @@ def _flat_rows(logits: Any) -> Any:
     return output
 
 
-def _axis_last(tensor: TensorLike, axis: int, rank: Tensor) -> Any:
+def _axis_last(tensor: TensorLike, axis: int, rank: Tensor) -> Tensor:
     order = tf.concat([tf.range(axis), tf.range(axis + 1, rank), [axis]], 0)
     return tf.transpose(tensor, order)
 
@@ -234,7 +234,7 @@ def sigmoid_cross_entropy_with_logits(
     labels: Any = None,
     logits: Any = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The cross-entropy of sigmoid(logits) against labels, element by element.
 
     Args:
@@ -275,7 +275,7 @@ def weighted_cross_entropy_with_logits(
     pos_weight: Any = None,
     name: str | None = None,
     targets: TensorLike | None = None,
-) -> Any:
+) -> Tensor:
     """Sigmoid cross-entropy in which positive labels weigh `pos_weight`."""
     labels = deprecated_argument_lookup("labels", labels, "targets", targets)
     with name_scope(name, "logistic_loss", [logits, labels]) as name:
@@ -299,7 +299,7 @@ def log_poisson_loss(
     log_input: TensorLike,
     compute_full_loss: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The negative log-likelihood of Poisson counts, given the logarithm of their rate."""
     with name_scope(name, "log_poisson_loss", [log_input, targets]) as name:
         log_input = convert_to_tensor(log_input, name="log_input")

@@ -206,7 +206,7 @@ def mean_pairwise_squared_error(
     weights: Any = 1.0,
     scope: str | None = None,
     loss_collection: str = GraphKeys.LOSSES,
-) -> Any:
+) -> Tensor:
     """The squared differences between pairs of errors within each row of the batch."""
     _require(labels=labels, predictions=predictions)
     inputs = (predictions, labels, weights)

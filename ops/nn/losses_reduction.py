@@ -131,7 +131,7 @@ def get_total_loss(
     return tf.add_n(losses, name=name)
 
 
-def safe_mean(losses: TensorLike, num_present: TensorLike) -> Any:
+def safe_mean(losses: TensorLike, num_present: TensorLike) -> Tensor:
     """The sum of the losses by their number; zero where that is zero."""
     total = tf.reduce_sum(losses)
     return tf.div_no_nan(total, num_present, name="value")

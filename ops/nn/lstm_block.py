@@ -91,7 +91,9 @@ def _kernel(c: KernelContext, x: Any, cs_prev: Any, h_prev: Any, *weights: Any) 
     return tuple(forward(OnArrays(), form_of(c), given, x, cs_prev, h_prev))
 
 
-def _lower(b: Builder, op: OpView, x: Value, cs_prev: Value, h_prev: Value, *weights: Value) -> Any:
+def _lower(
+    b: Builder, op: OpView, x: Value, cs_prev: Value, h_prev: Value, *weights: Value
+) -> tuple[Any, ...]:
     given = Weights(*weights)
     b.require(step_fits(b, x, cs_prev, h_prev, given))
     return tuple(forward(InPlan(b), form_of(op), given, x, cs_prev, h_prev))
@@ -153,7 +155,9 @@ def _parts(values: tuple[Any, ...]) -> tuple[Weights, Step]:
     return Weights(*values[:5]), Step._make((*values[5:11], None))
 
 
-def _grad_kernel(c: KernelContext, x: Any, cs_prev: Any, h_prev: Any, *rest: Any) -> Any:
+def _grad_kernel(
+    c: KernelContext, x: Any, cs_prev: Any, h_prev: Any, *rest: Any
+) -> tuple[Any, ...]:
     weights, step = _parts(rest)
     check_step(x, cs_prev, h_prev, weights)
     names = (*("i", "cs", "f", "o", "ci", "co"), "cs_grad_tensor", "h_grad_tensor")
@@ -165,7 +169,9 @@ def _grad_kernel(c: KernelContext, x: Any, cs_prev: Any, h_prev: Any, *rest: Any
     return tuple(backward(OnArrays(), form, weights, step, cs_prev, *rest[11:]))
 
 
-def _grad_lower(b: Builder, op: OpView, x: Value, cs_prev: Value, h_prev: Value, *rest: Any) -> Any:
+def _grad_lower(
+    b: Builder, op: OpView, x: Value, cs_prev: Value, h_prev: Value, *rest: Any
+) -> tuple[Any, ...]:
     weights, step = _parts(rest)
     b.require(step_fits(b, x, cs_prev, h_prev, weights))
     b.require(all(fits(value, cs_prev.shape, b.equal) for value in rest[5:]))

@@ -67,7 +67,9 @@ def _steps(seq_len_max: Any, x: Any) -> int:
 
 
 def _kernel(kind: str) -> Callable[..., Any]:
-    def kernel(c: KernelContext, seq_len_max: Any, x: Any, cs: Any, h: Any, *weights: Any) -> Any:
+    def kernel(
+        c: KernelContext, seq_len_max: Any, x: Any, cs: Any, h: Any, *weights: Any
+    ) -> tuple[np.ndarray, ...]:
         steps, given = _steps(seq_len_max, x), Weights(*weights)
         check_step(np.broadcast_to(x[:1].sum(0), x.shape[1:]), cs, h, given)
         results = tuple(np.zeros((x.shape[0], *cs.shape), x.dtype) for _ in Step._fields)
@@ -84,7 +86,7 @@ def _kernel(kind: str) -> Callable[..., Any]:
 def _lower(kind: str) -> Callable[..., Any]:
     def lower(
         b: Builder, op: OpView, seq_len_max: Value, x: Value, cs: Value, h: Value, *weights: Value
-    ) -> Any:
+    ) -> tuple[Value, ...]:
         given = Weights(*weights)
         b.require(x.ndim == 3 and seq_len_max.ndim == 0)
         b.require(step_fits(b, Sizes(x.shape[1:]), cs, h, given))
@@ -178,7 +180,9 @@ def _check_sequences(x: Any, cs_prev: Any, sequences: Sequence[Any]) -> None:
 
 
 def _grad_kernel(kind: str) -> Callable[..., Any]:
-    def kernel(c: KernelContext, seq_len_max: Any, x: Any, cs: Any, h: Any, *rest: Any) -> Any:
+    def kernel(
+        c: KernelContext, seq_len_max: Any, x: Any, cs: Any, h: Any, *rest: Any
+    ) -> tuple[Any, ...]:
         weights, sequences, (cs_grads, h_grads) = Weights(*rest[:5]), rest[5:12], rest[12:]
         steps, m = _steps(seq_len_max, x), OnArrays()
         check_step(np.broadcast_to(x[:1].sum(0), x.shape[1:]), cs, h, weights)
@@ -202,7 +206,7 @@ def _grad_kernel(kind: str) -> Callable[..., Any]:
 def _grad_lower(kind: str) -> Callable[..., Any]:
     def lower(
         b: Builder, op: OpView, seq_len_max: Value, x: Value, cs: Value, h: Value, *rest: Value
-    ) -> Any:
+    ) -> tuple[Value, ...]:
         weights, sequences, (cs_grads, h_grads) = Weights(*rest[:5]), rest[5:12], rest[12:]
         b.require(x.ndim == 3 and seq_len_max.ndim == 0)
         b.require(step_fits(b, Sizes(x.shape[1:]), cs, h, weights))

@@ -286,7 +286,7 @@ def _lower_avg_grad(b: Builder, op: OpView, sizes: Value, dy: Value) -> Any:
     return made if made is NotImplemented else b.cast(made, dy.dtype)
 
 
-def _zeros_of(x: Tensor) -> Any:
+def _zeros_of(x: Tensor) -> Tensor:
     return tf.zeros(shape=tf.shape(x), dtype=x.dtype)
 
 
@@ -449,7 +449,7 @@ _define_max(5, "MaxPool3D", "MaxPool3DGrad", "MaxPool3DGradGrad")
 # A window of two by two that moves by as much.
 
 
-def _two() -> Any:
+def _two() -> list[Any]:
     return [np.array([1, 2, 2, 1], np.int32)] * 2
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -58,7 +58,7 @@ def _flat(c: KernelContext, x: np.ndarray, argmax: np.ndarray) -> np.ndarray:
     return argmax + np.arange(len(x)).reshape(-1, 1, 1, 1) * per_image
 
 
-def _argmax_gradient(op: Operation, grad: Tensor, _: int) -> Any:
+def _argmax_gradient(op: Operation, grad: Tensor, _: int) -> Tensor:
     attrs = _attrs_of(op, "ksize", "strides", "padding", "include_batch_in_index")
     return raw.MaxPoolGradWithArgmax(op.inputs[0], grad, op.outputs[1], **attrs)
 

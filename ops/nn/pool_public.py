@@ -147,7 +147,7 @@ def _line(
     padding: str,
     form: Any,
     name: Any,
-) -> Any:
+) -> Tensor:
     with name_scope(name, scope, [value]) as name:
         form = form or "NWC"
         channel = _channel(form, 2)
@@ -170,7 +170,7 @@ def avg_pool1d(
     padding: str,
     data_format: str | None = "NWC",
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The mean of every window of sequences."""
     return _line("AvgPool", "AvgPool1D", input, ksize, strides, padding, data_format, name)
 
@@ -183,7 +183,7 @@ def max_pool1d(
     padding: str,
     data_format: str | None = "NWC",
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The largest element of every window of sequences."""
     return _line("MaxPool", "MaxPool1d", input, ksize, strides, padding, data_format, name)
 

@@ -16,6 +16,7 @@ from ...engine import errors
 from ...jit.kernel import scalar as k
 
 if TYPE_CHECKING:
+    from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
 
 
@@ -35,7 +36,7 @@ class OnArrays:
             made = np.matmul(x.T if turn_x else x, y.T if turn_y else y)
             return made.astype(dtype)
 
-    def join(self, parts: Sequence[Any]) -> Any:
+    def join(self, parts: Sequence[Any]) -> np.ndarray:
         """Matrices side by side."""
         return np.concatenate(parts, axis=1)
 
@@ -52,7 +53,7 @@ class OnArrays:
         with np.errstate(all="ignore"):
             return np.add.reduce(x, axis=0, dtype=x.dtype)
 
-    def zeros(self, shape: Sequence[Any], like: Any) -> Any:
+    def zeros(self, shape: Sequence[Any], like: Any) -> np.ndarray:
         """Zeros in the dtype of a value."""
         return np.zeros(tuple(shape), like.dtype)
 
@@ -73,23 +74,23 @@ class InPlan:
 
         return library.matmul(self.b, x, y, turn_x, turn_y)
 
-    def join(self, parts: Sequence[Any]) -> Any:
+    def join(self, parts: Sequence[Any]) -> Value:
         """Matrices side by side."""
         return self.b.concat(list(parts), 1)
 
-    def columns(self, x: Any, start: Any, size: Any) -> Any:
+    def columns(self, x: Any, start: Any, size: Any) -> Value:
         """`size` columns of a matrix."""
         return self.b.slice(x, [0, start], [x.shape[0], size])
 
-    def row(self, x: Any) -> Any:
+    def row(self, x: Any) -> Value:
         """A vector as a row."""
         return self.b.reshape(x, (1, x.shape[0]))
 
-    def total(self, x: Any) -> Any:
+    def total(self, x: Any) -> Value:
         """The sum of the rows."""
         return self.b.reduce("sum", x, (0,))
 
-    def zeros(self, shape: Sequence[Any], like: Any) -> Any:
+    def zeros(self, shape: Sequence[Any], like: Any) -> Value:
         """Zeros in the dtype of a value."""
         return self.b.full(tuple(shape), 0, like.dtype)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...engine.types.dtypes import DType
 
 
-def _sum_rows(x: Tensor) -> Any:
+def _sum_rows(x: Tensor) -> Tensor:
     """The sum of each row, as a product: its gradient is cheaper than that of a sum."""
     columns = tf.shape(x)[1]
     ones = tf.ones(tf.stack([columns, 1]), x.dtype)
@@ -33,7 +33,7 @@ def _lookup(params: TensorLike, ids: Tensor, strategy: str, dtype: DType) -> Any
 
 def _cancelled(
     logits: Tensor, labels: Tensor, sampled: Tensor, num_true: int, num_sampled: int
-) -> Any:
+) -> Tensor:
     """The logits, those of sampled classes that are true ones made impossible."""
     rows, ids, weights = candidate_sampling.compute_accidental_hits(
         labels, sampled, num_true=num_true
@@ -51,7 +51,7 @@ def _cancelled(
 
 # Row by row the product of input and weights: a matrix product would take every class's weights
 # with every input.
-def _true_logits(inputs: Tensor, weights: Tensor, biases: Tensor, num_true: int) -> Any:
+def _true_logits(inputs: Tensor, weights: Tensor, biases: Tensor, num_true: int) -> Tensor:
     """The logits of the true classes, [batch, num_true]."""
     size = tf.shape(weights)[1:2]
     shape = tf.concat([[-1, num_true], size], 0)
@@ -134,7 +134,7 @@ def nce_loss(
     remove_accidental_hits: bool = False,
     partition_strategy: str = "mod",
     name: str = "nce_loss",
-) -> Any:
+) -> Tensor:
     """Noise-contrastive estimation: telling true classes from drawn ones; for training.
 
     Args:

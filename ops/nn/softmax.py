@@ -137,7 +137,7 @@ log_softmax_op = define(
 )
 
 
-def _swapped(logits: Tensor, axis: int, last: Tensor, name: str | None = None) -> Any:
+def _swapped(logits: Tensor, axis: int, last: Tensor, name: str | None = None) -> Tensor:
     order = tf.concat([tf.range(axis), [last], tf.range(axis + 1, last), [axis]], 0)
     return tf.transpose(logits, order, name=name)
 
@@ -270,7 +270,7 @@ def _is_zero(grad: Tensor) -> bool:
     return value is not None and bool((value == 0).all())
 
 
-def _scaled_rows(vector: Tensor, matrix: Tensor) -> Any:
+def _scaled_rows(vector: Tensor, matrix: Tensor) -> Tensor:
     return tf.expand_dims(vector, -1) * matrix
 
 

@@ -268,7 +268,9 @@ define(
 
 
 @export("math.in_top_k", "nn.in_top_k")
-def in_top_k(predictions: TensorLike, targets: TensorLike, k: int, name: str | None = None) -> Any:
+def in_top_k(
+    predictions: TensorLike, targets: TensorLike, k: int, name: str | None = None
+) -> Tensor:
     """Whether the score of the right class is among the k greatest, or equal to them.
 
     Args:

@@ -194,7 +194,7 @@ def lower_max_grad_grad(
     result = b.full(pool.shape, 0, x.dtype)
     found = b.full(pool.shape, False, "bool")
 
-    def chosen(value: Any, grad: Any, top: Any, result: Any, found: Any) -> Any:
+    def chosen(value: Any, grad: Any, top: Any, result: Any, found: Any) -> tuple[Any, Any]:
         hit = k.logical_and(k.eq(value, top), k.logical_not(found))
         return k.select(hit, grad, result), k.logical_or(found, hit)
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
 
 
@@ -372,7 +373,7 @@ def decode_csv(
     name: str | None = None,
     na_value: str = "",
     select_cols: Sequence[int] | None = None,
-) -> Any:
+) -> list[Tensor]:
     """The columns of lines of comma-separated values, a tensor of the shape of `records` each.
 
     record_defaults: one per column, of its type: a value for empty fields (and those that equal

@@ -182,7 +182,7 @@ class Wanted:
             for key, dtype, shape in zip(self.dense_keys, self.dense_types, self.dense_shapes)
         ]
 
-    def _default(self, key: str, dtype: DType, shape: TensorShape, reshapes: bool) -> Any:
+    def _default(self, key: str, dtype: DType, shape: TensorShape, reshapes: bool) -> Tensor:
         value = self.dense_defaults.get(key)
         if shape.sizes and shape.sizes[0] is None:
             if value is None:

@@ -34,7 +34,7 @@ _ONE, _BATCH, _NONE = (np.array(value, object) for value in (_SAMPLE, [_SAMPLE, 
 _A, _B, _C = (np.array(name, object) for name in (b"a", b"b", b"c"))
 
 
-def _seven() -> Any:
+def _seven() -> np.ndarray:
     return np.array(7, np.int64)
 
 

@@ -221,11 +221,11 @@ def _define_public(op_type: str, *args: Any, **more: Any) -> None:
     export(f"quantization.{name}", name)(define(op_type, *args, **more))
 
 
-def _x() -> Any:
+def _x() -> np.ndarray:
     return np.array([[-7, -0.3, 0.04, 2.6], [0.7, 6.5, -2, 5.99]], np.float32)
 
 
-def _grad() -> Any:
+def _grad() -> np.ndarray:
     return np.linspace(-1, 1, 8).reshape(2, 4).astype(np.float32)
 
 

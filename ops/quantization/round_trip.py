@@ -128,11 +128,11 @@ _BITS = "num_bits: int = 8"
 _NARROW = "narrow_range: bool = false"
 
 
-def _x() -> Any:
+def _x() -> np.ndarray:
     return np.array([[-7, -0.3, 0.04, 2.6], [0.7, 6.5, -2, 5.99]], np.float32)
 
 
-def _ends() -> Any:
+def _ends() -> list[Any]:
     return [np.float32(-4), np.float32(6)]
 
 

@@ -97,7 +97,7 @@ def wrapped(x: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     return np.ascontiguousarray(x.astype(kind)).view(dtype)
 
 
-def scalars(*ends: np.ndarray) -> Any:
+def scalars(*ends: np.ndarray) -> tuple[Any, ...]:
     """The first number of each tensor, as TensorFlow reads ends of ranges."""
     return tuple(_f32(np.asarray(end).reshape(-1)[0]) for end in ends)
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
 
 _STATE = NoGradient("adds up between runs")
 _MAKER = (
@@ -101,7 +102,7 @@ class Accumulator(RequestQueue):
                     f"{shape_text(gradient.shape)}"
                 )
 
-    def _first(self, gradient: Any) -> Any:
+    def _first(self, gradient: Any) -> np.ndarray:
         return np.array(gradient)
 
     def _added(self, gradient: Any) -> Any:
@@ -452,7 +453,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
     def apply_indexed_slices_grad(
         self, grad: IndexedSlices, local_step: TensorLike = 0, name: str | None = None
-    ) -> Any:
+    ) -> Operation:
         """An operation that adds IndexedSlices, unless their step is over."""
         return self.apply_grad(
             grad_indices=grad.indices,
@@ -469,7 +470,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         grad_shape: TensorLike | None = None,
         local_step: TensorLike = 0,
         name: str | None = None,
-    ) -> Any:
+    ) -> Operation:
         """An operation that adds rows, unless their step is over."""
         local_step = tf.cast(convert_to_tensor(local_step), dtypes.int64)
         return raw.SparseAccumulatorApplyGradient(

@@ -29,6 +29,8 @@ from .store import shapes_text, types_text
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
 
 _STATE = NoGradient("moves values between runs")
@@ -308,7 +310,7 @@ class Barrier:
         self._name = self._barrier_ref.op.name.split("/")[-1]
 
     @property
-    def barrier_ref(self) -> Any:
+    def barrier_ref(self) -> Tensor:
         """The handle."""
         return self._barrier_ref
 
@@ -326,7 +328,7 @@ class Barrier:
         keys: Sequence[str],
         values: Sequence[Any],
         name: str | None = None,
-    ) -> Any:
+    ) -> Operation:
         """An operation that gives the elements called `keys` one of their components."""
         name = self._called("InsertMany", name)
         return raw.BarrierInsertMany(self._barrier_ref, keys, values, component_index, name=name)
@@ -359,18 +361,18 @@ class Barrier:
             output.set_shape(batch.concatenate(shape))
         return result
 
-    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
+    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
         """An operation after which no new keys are accepted."""
         name = self._called("Close", name)
         return raw.BarrierClose(
             self._barrier_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name
         )
 
-    def ready_size(self, name: str | None = None) -> Any:
+    def ready_size(self, name: str | None = None) -> Tensor:
         """The number of complete elements, a tensor."""
         return raw.BarrierReadySize(self._barrier_ref, name=self._called("ReadySize", name))
 
-    def incomplete_size(self, name: str | None = None) -> Any:
+    def incomplete_size(self, name: str | None = None) -> Tensor:
         """The number of incomplete elements, a tensor."""
         name = self._called("IncompleteSize", name)
         return raw.BarrierIncompleteSize(self._barrier_ref, name=name)

@@ -20,6 +20,7 @@ from .store import Queue, types_text
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.session.futures import Future
 
 _STATE = NoGradient("moves values between runs")
 _SHARING = "container: string = ''; shared_name: string = ''"
@@ -95,23 +96,23 @@ def _require(c: KernelContext, queue: Queue, gives: bool) -> None:
     raise errors.invalid(f"Signature mismatch, have: {have} expected: {expected}")
 
 
-def _enqueue(c: KernelContext, queue: Queue, components: list[np.ndarray]) -> Any:
+def _enqueue(c: KernelContext, queue: Queue, components: list[np.ndarray]) -> Future:
     _require(c, queue, gives=False)
     return queue.enqueue(components)
 
 
-def _enqueue_many(c: KernelContext, queue: Queue, components: list[np.ndarray]) -> Any:
+def _enqueue_many(c: KernelContext, queue: Queue, components: list[np.ndarray]) -> Future:
     _require(c, queue, gives=False)
     return queue.enqueue_many(components)
 
 
-def _dequeue(c: KernelContext, queue: Queue) -> Any:
+def _dequeue(c: KernelContext, queue: Queue) -> Future:
     _require(c, queue, gives=True)
     return queue.dequeue()
 
 
 def _dequeue_batch(allow_small: bool) -> Callable[..., Any]:
-    def kernel(c: KernelContext, queue: Queue, n: np.ndarray) -> Any:
+    def kernel(c: KernelContext, queue: Queue, n: np.ndarray) -> Future:
         count = int(n.flat[0])
         if count < 0:
             # Both ops report themselves by the name of the first.
@@ -122,7 +123,7 @@ def _dequeue_batch(allow_small: bool) -> Callable[..., Any]:
     return kernel
 
 
-def _close(c: KernelContext, queue: Queue) -> Any:
+def _close(c: KernelContext, queue: Queue) -> Future:
     return queue.close(c.attr("cancel_pending_enqueues"))
 
 

@@ -19,6 +19,8 @@ from ..public import raw, tf
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
 
 
@@ -163,14 +165,14 @@ class QueueBase:
             for i, (value, dtype) in enumerate(zip(values, self._dtypes))
         ]
 
-    def _scope(self, name: str | None, what: str, values: object) -> Any:
+    def _scope(self, name: str | None, what: str, values: object) -> name_scope:
         if isinstance(values, dict):
             values = list(values.values())
         elif not isinstance(values, (list, tuple)):
             values = [values]
         return name_scope(name, f"{self._name}_{what}", values)
 
-    def enqueue(self, vals: object, name: str | None = None) -> Any:
+    def enqueue(self, vals: object, name: str | None = None) -> Operation:
         """An operation that adds one element; it waits while the queue is full."""
         with self._scope(name, "enqueue", vals) as scope:
             tensors = self._components(vals)
@@ -179,7 +181,7 @@ class QueueBase:
             make = raw.QueueEnqueueV2 if self._is_resource else raw.QueueEnqueue
             return make(self._queue_ref, tensors, name=scope)
 
-    def enqueue_many(self, vals: object, name: str | None = None) -> Any:
+    def enqueue_many(self, vals: object, name: str | None = None) -> Operation:
         """An operation that adds one element per row; it waits until all are in the queue."""
         with self._scope(name, "EnqueueMany", vals) as scope:
             tensors = self._components(vals)
@@ -221,18 +223,18 @@ class QueueBase:
         batch = TensorShape([None])
         return self._taken(tensors, [batch.concatenate(shape) for shape in self._shapes])
 
-    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
+    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
         """An operation after which nothing more may be enqueued."""
         make = raw.QueueCloseV2 if self._is_resource else raw.QueueClose
         name = f"{self._name}_Close" if name is None else name
         return make(self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name)
 
-    def is_closed(self, name: str | None = None) -> Any:
+    def is_closed(self, name: str | None = None) -> Tensor:
         """Whether the queue is closed, as a tensor."""
         make = raw.QueueIsClosedV2 if self._is_resource else raw.QueueIsClosed
         return make(self._queue_ref, name=f"{self._name}_Is_Closed" if name is None else name)
 
-    def size(self, name: str | None = None) -> Any:
+    def size(self, name: str | None = None) -> Tensor:
         """The number of elements, as a tensor."""
         make = raw.QueueSizeV2 if self._is_resource else raw.QueueSize
         return make(self._queue_ref, name=f"{self._name}_Size" if name is None else name)

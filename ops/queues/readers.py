@@ -25,6 +25,7 @@ from .reader_store import Reader
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.session.futures import Future
 
 _FILES = NoGradient("what files hold does not depend on the graph")
 _SHARING = "container: string = ''; shared_name: string = ''"
@@ -79,7 +80,7 @@ def _maker(make: Callable[[Any, str], Reader]) -> Callable[[Any], Reader]:
     return lambda c: kept(c, "reader", lambda name: make(c, c.name))
 
 
-def _up_to(c: KernelContext, reader: Reader, queue: Any, count: np.ndarray) -> Any:
+def _up_to(c: KernelContext, reader: Reader, queue: Any, count: np.ndarray) -> Future:
     return reader.read_up_to(queue, int(count))
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
 
@@ -303,7 +304,7 @@ class BaseStagingArea:
 class StagingArea(BaseStagingArea):
     """Tuples that a run puts and a later (or the same) run gets, in order."""
 
-    def put(self, values: dict[Any, Any], name: str | None = None) -> Any:
+    def put(self, values: dict[Any, Any], name: str | None = None) -> Operation:
         """An operation that puts a tuple; waits while the area is full."""
         with name_scope(name, f"{self._name}_put", self._scope_vals(values)) as scope:
             if not isinstance(values, (list, tuple, dict)):
@@ -325,12 +326,12 @@ class StagingArea(BaseStagingArea):
         """The tuple at a place, which stays; waits until there is one."""
         return self._taken(raw.StagePeek, index, name=self._called("peek", name))
 
-    def size(self, name: str | None = None) -> Any:
+    def size(self, name: str | None = None) -> Tensor:
         """The number of tuples, a tensor."""
         name = self._called("size", name)
         return raw.StageSize(name=name, dtypes=self._dtypes, **self._settings())
 
-    def clear(self, name: str | None = None) -> Any:
+    def clear(self, name: str | None = None) -> Operation:
         """An operation that forgets all tuples."""
         name = self._called("clear", name)
         return raw.StageClear(name=name, dtypes=self._dtypes, **self._settings())

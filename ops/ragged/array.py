@@ -199,7 +199,7 @@ def expand_dims(input: Any, axis: int, name: str | None = None) -> Any:
         return RaggedTensor.from_row_splits(values, splits, validate=False)
 
 
-def size(input: Any, out_type: DTypeLike = dtypes.int32, name: str | None = None) -> Any:
+def size(input: Any, out_type: DTypeLike = dtypes.int32, name: str | None = None) -> Tensor:
     """How many values a tensor has; of a ragged one, those that are in its rows."""
     values = input.flat_values if is_ragged(input) else input
     return tf.size(values, out_type=out_type, name=name)

@@ -18,6 +18,7 @@ from .values import from_lists
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, ShapeLike
+    from ...engine.graph.tensor import Tensor
 
 
 @export("ragged.constant")
@@ -58,7 +59,7 @@ def constant(
         splits = tf.constant(row_splits, dtype=kind)
         return RaggedTensor.from_row_splits(values, splits, validate=False)
 
-    def elements(values: Any, shape: Any, name: str | None = None) -> Any:
+    def elements(values: Any, shape: Any, name: str | None = None) -> Tensor:
         # (`tf.constant` would fill up what is missing with the last element.)
         if shape is not None and np.size(values) not in (1, np.prod(shape, dtype=np.int64)):
             given = np.shape(values)

@@ -393,7 +393,7 @@ def _stacked(found: list[EncodedRows], shape: Sequence[int], rank: int, dtype: A
     return nested, [rows.values for rows in found]
 
 
-def _from_variant(c: KernelContext, encoded: np.ndarray) -> Any:
+def _from_variant(c: KernelContext, encoded: np.ndarray) -> tuple[Any, ...]:
     encoded = np.asarray(encoded, object)
     rank, levels = c.attr("input_ragged_rank"), c.attr("output_ragged_rank")
     if rank == -1:

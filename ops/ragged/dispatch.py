@@ -53,7 +53,7 @@ def _function(path: str) -> Function:
     )(*args, **keywords)
 
 
-def _expand_dims(input: Any, axis: Any = None, name: Any = None, dim: Any = None) -> Any:
+def _expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Any:
     return _function("array:expand_dims")(input, axis if dim is None else dim, name)
 
 
@@ -61,7 +61,7 @@ def _gather(
     params: Any,
     indices: Any,
     validate_indices: Any = None,
-    name: Any = None,
+    name: str | None = None,
     axis: Any = None,
     batch_dims: Any = 0,
 ) -> Any:
@@ -69,20 +69,24 @@ def _gather(
     return _function("gather:gather")(params, indices, validate_indices, axis, batch_dims, name)
 
 
-def _gather_nd(params: Any, indices: Any, name: Any = None, batch_dims: Any = 0) -> Any:
+def _gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: Any = 0) -> Any:
     return _function("gather:gather_nd")(params, indices, batch_dims, name)
 
 
-def _size(input: Any, name: Any = None, out_type: Any = dtypes.int32) -> Any:
+def _size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Any:
     return _function("array:size")(input, out_type, name)
 
 
-def _squeeze(input: Any, axis: Any = None, name: Any = None, squeeze_dims: Any = None) -> Any:
+def _squeeze(
+    input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None
+) -> Any:
     axis = deprecated_argument_lookup("axis", axis, "squeeze_dims", squeeze_dims)
     return _function("where:squeeze")(input, axis, name)
 
 
-def _partition(data: Any, partitions: Any, num_partitions: Any, name: Any = None) -> list[Any]:
+def _partition(
+    data: Any, partitions: Any, num_partitions: Any, name: str | None = None
+) -> list[Any]:
     if not isinstance(num_partitions, int) or num_partitions < 0:
         raise TypeError("num_partitions must be a non-negative integer")
     stack = _function("array:stack_dynamic_partitions")
@@ -95,7 +99,7 @@ def _reduction(kind: str) -> Function:
         input_tensor: Any,
         axis: Any = None,
         keepdims: Any = None,
-        name: Any = None,
+        name: str | None = None,
         reduction_indices: Any = None,
         keep_dims: Any = None,
     ) -> Any:
@@ -111,7 +115,7 @@ def _reduce_join(
     axis: Any = None,
     keep_dims: Any = None,
     separator: str = "",
-    name: Any = None,
+    name: str | None = None,
     reduction_indices: Any = None,
     keepdims: Any = None,
 ) -> Any:

@@ -187,7 +187,7 @@ def _batch_gather_rows(params: Any, indices: RaggedTensor) -> RaggedTensor:
 
 def batch_gather_with_default(
     params: Any, indices: Any, default_value: TensorLike = "", name: str | None = None
-) -> Any:
+) -> Tensor:
     """`batch_gather` that gives a default for indices outside of their row."""
     from .padding import pad_of
     from .where import where

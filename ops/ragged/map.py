@@ -24,7 +24,7 @@ from .tensor import (
 )
 
 if TYPE_CHECKING:
-    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.annotations import DTypeLike, TensorLike
 
 
 class _Parts(NamedTuple):
@@ -105,7 +105,7 @@ def _arrays(parts: Sequence[Any], size: Any, infer_shape: bool) -> Iterator[Any]
 def map_fn(
     fn: Callable[..., Any],
     elems: TensorLike,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     back_prop: bool = True,
     swap_memory: bool = False,

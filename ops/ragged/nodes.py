@@ -144,7 +144,9 @@ def _check_indices(indices: np.ndarray, count: int) -> None:
         raise indices_error(indices, count)
 
 
-def _gather(c: KernelContext, nested: list[np.ndarray], values: np.ndarray, indices: Any) -> Any:
+def _gather(
+    c: KernelContext, nested: list[np.ndarray], values: np.ndarray, indices: Any
+) -> tuple[Any, ...]:
     """Rows by number: each level turns row numbers into those of the rows in these."""
     _check_indices(indices, nested[0].size - 1)
     if not values.ndim:

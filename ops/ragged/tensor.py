@@ -374,7 +374,9 @@ def convert_to_tensor_or_ragged_tensor(
         return RaggedTensor.from_nested_row_splits(flat, value.nested_row_splits, validate=False)
 
 
-def _refuse(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+def _refuse(
+    value: Any, dtype: DTypeLike | None = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
     del dtype, name, as_ref
     raise TypeError(
         f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}. Consider "

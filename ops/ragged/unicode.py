@@ -157,7 +157,7 @@ def unicode_decode_with_offsets(
     replacement_char: int = 0xFFFD,
     replace_control_characters: bool = False,
     name: str | None = None,
-) -> Any:
+) -> tuple[Any, Any]:
     """As unicode_decode, and at which byte of its string each character begins.
 
     Returns:
@@ -209,7 +209,7 @@ def unicode_split_with_offsets(
     errors: str = "replace",
     replacement_char: int = 0xFFFD,
     name: str | None = None,
-) -> Any:
+) -> tuple[Any, Any]:
     """As unicode_split, and at which byte of its string each character begins.
 
     Returns:

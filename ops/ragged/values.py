@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from ...engine.api import export
 from ...engine.dispatch import register_handler
 from ...engine.interface.specs import register_type_spec_from_value_converter
 from ...engine.types import dtypes
+
+if TYPE_CHECKING:
+    from ...engine.types.dtypes import DType
+    from .spec import RaggedTensorSpec
 
 # The depth of the scalars in nested lists, None if there are none, and the greatest depth of lists.
 Depths = tuple[int | None, int]
@@ -79,7 +83,7 @@ class RaggedTensorValue:
         return len(self.nested_row_splits)
 
     @property
-    def _type_spec(self) -> Any:
+    def _type_spec(self) -> RaggedTensorSpec:
         from .spec import RaggedTensorSpec
 
         return RaggedTensorSpec.from_value(self)
@@ -111,7 +115,7 @@ def is_ragged(value: object) -> bool:
 @export("ragged.constant_value")
 def constant_value(
     pylist: Any,
-    dtype: Any = None,
+    dtype: DType | None = None,
     ragged_rank: int | None = None,
     inner_shape: Sequence[int] | None = None,
     row_splits_dtype: Any = "int64",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
 
 _PARAMETERS = ("means", "stddevs", "minvals", "maxvals")
 # TensorFlow's limit for the candidates of one output.
@@ -230,7 +231,7 @@ def parameterized_truncated_normal(
     dtype: DTypeLike = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Normal numbers within bounds; parameters are scalars or one for each row."""
     inputs = [shape, means, stddevs, minvals, maxvals]
     with name_scope(name, "parameterized_truncated_normal", inputs):

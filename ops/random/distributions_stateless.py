@@ -91,7 +91,7 @@ def _parameter_shape(c: ShapeContext) -> TensorShape:
     return c.value_as_shape(0).concatenate(c.inputs[1])
 
 
-def add_leading_unit_dimensions(x: TensorLike, num_dimensions: TensorLike) -> Any:
+def add_leading_unit_dimensions(x: TensorLike, num_dimensions: TensorLike) -> Tensor:
     """The tensor with so many axes of size one before its own."""
     ones = tf.ones([num_dimensions], dtype=dtypes.int32)
     return tf.reshape(x, tf.concat([ones, tf.shape(x)], axis=0))
@@ -207,7 +207,7 @@ def random_gamma(
     dtype: DTypeLike = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Gamma-distributed numbers: samples of the given shape for every alpha and beta."""
     with name_scope(name, "random_gamma", [shape, alpha, beta]):
         shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
@@ -227,7 +227,7 @@ def random_poisson(
     dtype: DTypeLike = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Poisson-distributed numbers: samples of the given shape for every rate."""
     with name_scope(name, "random_poisson", [lam, shape]):
         shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
@@ -357,9 +357,9 @@ def stateless_random_uniform(
     seed: TensorLike,
     minval: TensorLike = 0,
     maxval: int | None = None,
-    dtype: Any = dtypes.float32,
+    dtype: DType = dtypes.float32,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Uniformly distributed numbers in [minval, maxval), a function of shape and seed."""
     dtype, maxval = uniform_limits(dtype, maxval)
     with name_scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as name:
@@ -381,7 +381,7 @@ def _stateless_scaled(
     stddev: TensorLike,
     dtype: DTypeLike,
     name: str | None,
-) -> Any:
+) -> Tensor:
     with name_scope(name, scope, [shape, seed, mean, stddev]) as name:
         shape = shape_tensor(shape)
         mean = convert_to_tensor(mean, dtype=dtype, name="mean")
@@ -393,12 +393,12 @@ def _stateless_scaled(
 @export("random.stateless_normal")
 def stateless_random_normal(
     shape: Any,
-    seed: Any,
+    seed: int,
     mean: Any = 0.0,
     stddev: Any = 1.0,
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Normally distributed numbers, a function of shape and seed."""
     given = (shape, seed, mean, stddev, dtype, name)
     return _stateless_scaled("StatelessRandomNormal", "stateless_random_normal", *given)
@@ -407,12 +407,12 @@ def stateless_random_normal(
 @export("random.stateless_truncated_normal")
 def stateless_truncated_normal(
     shape: Any,
-    seed: Any,
+    seed: int,
     mean: Any = 0.0,
     stddev: Any = 1.0,
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Normally distributed numbers within two deviations, a function of shape and seed."""
     given = (shape, seed, mean, stddev, dtype, name)
     return _stateless_scaled("StatelessTruncatedNormal", "stateless_truncated_normal", *given)
@@ -420,7 +420,7 @@ def stateless_truncated_normal(
 
 def _stateless_classes(
     scope: str, logits: TensorLike, count: int, seed: Sequence[int], kind: DType, name: str
-) -> Any:
+) -> Tensor:
     with name_scope(name, scope, [logits, seed]):
         logits = convert_to_tensor(logits, name="logits")
         return raw.StatelessMultinomial(logits, count, seed, output_dtype=kind)
@@ -433,7 +433,7 @@ def stateless_multinomial(
     seed: Any,
     output_dtype: Any = dtypes.int64,
     name: Any = None,
-) -> Any:
+) -> Tensor:
     """Class numbers drawn with probabilities softmax(logits), a function of them and the seed."""
     return _stateless_classes(
         "stateless_multinomial", logits, num_samples, seed, output_dtype, name
@@ -445,8 +445,8 @@ def stateless_categorical(
     logits: Any,
     num_samples: Any,
     seed: Any,
-    dtype: Any = dtypes.int64,
+    dtype: DType = dtypes.int64,
     name: Any = None,
-) -> Any:
+) -> Tensor:
     """Class numbers drawn with probabilities softmax(logits), a function of them and the seed."""
     return _stateless_classes("stateless_categorical", logits, num_samples, seed, dtype, name)

@@ -115,7 +115,7 @@ class Generator:
         return cls(alg=alg, state=state)
 
     @classmethod
-    def from_seed(cls, seed: Any, alg: int | None = None) -> Generator:
+    def from_seed(cls, seed: int, alg: int | None = None) -> Generator:
         """A generator with the state that a seed stands for."""
         algorithm = DEFAULT_ALGORITHM if alg is None else alg
         return cls(state=create_rng_state(seed, algorithm), alg=algorithm)
@@ -138,7 +138,7 @@ class Generator:
         state.shape.assert_is_compatible_with([_state_size(self._alg_var)])
         return self._assigned(state)
 
-    def reset_from_seed(self, seed: Any) -> Operation:
+    def reset_from_seed(self, seed: int) -> Operation:
         """Makes what a seed stands for the state."""
         return self._assigned(create_rng_state(seed, self._alg_var))
 
@@ -178,7 +178,7 @@ class Generator:
         stddev: TensorLike = 1.0,
         dtype: DTypeLike = dtypes.float32,
         name: str | None = None,
-    ) -> Any:
+    ) -> Tensor:
         """Normally distributed numbers."""
         given = ("StatefulStandardNormalV2", shape, mean, stddev, dtype)
         return self._scaled(name, "stateful_normal", *given)
@@ -190,7 +190,7 @@ class Generator:
         stddev: TensorLike = 1.0,
         dtype: DTypeLike = dtypes.float32,
         name: str | None = None,
-    ) -> Any:
+    ) -> Tensor:
         """Normally distributed numbers within two deviations of the mean."""
         given = ("StatefulTruncatedNormal", shape, mean, stddev, dtype)
         return self._scaled(name, "truncated_normal", *given)
@@ -204,7 +204,7 @@ class Generator:
         mean: TensorLike,
         stddev: TensorLike,
         dtype: DTypeLike,
-    ) -> Any:
+    ) -> Tensor:
         with name_scope(name, scope, [shape, mean, stddev]) as name:
             shape = _shape_tensor(shape)
             mean = convert_to_tensor(mean, dtype=dtype, name="mean")
@@ -219,7 +219,7 @@ class Generator:
         maxval: Any = None,
         dtype: DTypeLike = dtypes.float32,
         name: str | None = None,
-    ) -> Any:
+    ) -> Tensor:
         """Uniformly distributed numbers in [minval, maxval).
 
         Args:
@@ -249,7 +249,7 @@ class Generator:
 
     def uniform_full_int(
         self, shape: TensorLike, dtype: DTypeLike = dtypes.uint64, name: str | None = None
-    ) -> Any:
+    ) -> Tensor:
         """Integers of all bits of their dtype: int32, int64, uint32 or uint64."""
         with name_scope(name, "stateful_uniform_full_int", [shape]) as name:
             return raw.StatefulUniformFullInt(
@@ -263,7 +263,7 @@ class Generator:
         probs: TensorLike,
         dtype: DTypeLike = dtypes.int32,
         name: str | None = None,
-    ) -> Any:
+    ) -> Tensor:
         """How many of `counts` trials succeed, each with the probability `probs`.
 
         Both are numbers, or vectors with one for each row of the result.
@@ -278,7 +278,7 @@ class Generator:
                 name=name,
             )
 
-    def make_seeds(self, count: int = 1) -> Any:
+    def make_seeds(self, count: int = 1) -> Tensor:
         """Seeds for stateless ops: int64 of the shape [2, count]."""
         _state_size(self._alg_var)
         keys = self.uniform_full_int([count], dtypes.int64)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
@@ -194,7 +195,7 @@ def _blocks(c: KernelContext) -> _Blocks:
     return _Blocks(stream(c))
 
 
-def _lower_shuffle(b: Builder, op: OpView, value: Value) -> Any:
+def _lower_shuffle(b: Builder, op: OpView, value: Value) -> Value:
     from ...jit import library
 
     if not value.ndim or any(b.equal(size, 0) for size in value.shape):
@@ -320,7 +321,7 @@ define(
 
 def _scaled(
     op_type: str, scope: str, arguments: tuple[Any, ...], dtype: DType, seed: int | None, name: Any
-) -> Any:
+) -> Tensor:
     shape, mean, stddev = arguments
     with name_scope(name, scope, [shape, mean, stddev]) as name:
         dims = shape_tensor(shape)
@@ -339,7 +340,7 @@ def random_normal(
     dtype: Any = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Normally distributed numbers, others in every run.
 
     Args:
@@ -373,7 +374,7 @@ def truncated_normal(
     dtype: Any = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Normally distributed numbers, redrawn when more than two deviations from the mean.
 
     Args:
@@ -420,7 +421,7 @@ def random_uniform(
     dtype: Any = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Uniformly distributed numbers, others in every run.
 
     Args:
@@ -456,7 +457,7 @@ def random_uniform(
 
 
 @export("random.shuffle", "random_shuffle")
-def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Any:
+def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """The rows of a tensor in random order, another one in every run.
 
     Args:
@@ -481,7 +482,7 @@ def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None 
 @export("image.random_crop", "random_crop")
 def random_crop(
     value: TensorLike, size: TensorLike, seed: int | None = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """A part of `value`, of the given size, at a random place."""
     from ..control import with_dependencies
 
@@ -501,7 +502,7 @@ def random_crop(
 
 def _draw_classes(
     logits: TensorLike, samples: TensorLike, dtype: DType | None, seed: int | None
-) -> Any:
+) -> Tensor:
     logits = convert_to_tensor(logits, name="logits")
     seed1, seed2 = get_seed(seed)
     chosen: dict[str, Any] = {} if dtype is None else {"output_dtype": dtype}
@@ -512,10 +513,10 @@ def _draw_classes(
 def multinomial(
     logits: Any,
     num_samples: Any,
-    seed: Any = None,
+    seed: int | None = None,
     name: str | None = None,
     output_dtype: Any = None,
-) -> Any:
+) -> Tensor:
     """Class numbers, drawn with the probabilities softmax(logits).
 
     Args:
@@ -544,8 +545,12 @@ def multinomial(
 
 @export("random.categorical")
 def categorical(
-    logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None
-) -> Any:
+    logits: Any,
+    num_samples: Any,
+    dtype: DType | None = None,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
     """Class numbers drawn with probabilities softmax(logits)."""
     with name_scope(name, "categorical", [logits]):
         return _draw_classes(logits, num_samples, dtype, seed)
@@ -557,6 +562,6 @@ def random_poisson_v2(
     dtype: DTypeLike = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """`tf.random.poisson`, given the shape first, as in TensorFlow 2."""
     return tf.random_poisson(lam, shape, dtype, seed, name)

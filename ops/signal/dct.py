@@ -50,7 +50,7 @@ def _fitted(x: Any, n: int) -> Any:
     return tf.pad(x, paddings=convert_to_tensor(paddings, dtype=dtypes.int32))
 
 
-def _weights(first: Any, others: Any, length: Any) -> Any:
+def _weights(first: Any, others: Any, length: Any) -> Tensor:
     """One number, and another one everywhere behind it."""
     return tf.pad(tf.expand_dims(first, 0), [[0, length - 1]], constant_values=others)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
 
 
-def scalar(value: TensorLike, name: str) -> Any:
+def scalar(value: TensorLike, name: str) -> Tensor:
     """A tensor of rank 0."""
     tensor = convert_to_tensor(value, name=name)
     tensor.shape.assert_has_rank(0)
@@ -115,7 +115,7 @@ def frame(
 
 def _framed(
     signal: Any, frame_length: Any, frame_step: Any, pad_end: bool, pad: Any, at: Any
-) -> Any:
+) -> Tensor:
     rank = tf.rank(signal)
     axis = tf.range(rank)[at]
     sizes = tf.shape(signal)
@@ -182,7 +182,7 @@ def _added(signal: Any, step: Any) -> Any:
     rank = tf.size(outer)
     length, count = sizes[-1], sizes[-2]
 
-    def whole(inner: list[Any]) -> Any:
+    def whole(inner: list[Any]) -> Tensor:
         return tf.concat([outer, inner], 0)
 
     total = length + step * (count - 1)

@@ -24,7 +24,7 @@ _BREAK_HERTZ = 700.0
 _HIGH_Q = 1127.0
 
 
-def _hertz_to_mel(frequencies: TensorLike) -> Any:
+def _hertz_to_mel(frequencies: TensorLike) -> Tensor:
     with name_scope(None, "hertz_to_mel", [frequencies]):
         hertz: Any = convert_to_tensor(frequencies)
         return _HIGH_Q * tf.log(1.0 + (hertz / _BREAK_HERTZ))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ...jit.trace.tracer import OpView
 
 
-def _sample() -> Any:
+def _sample() -> list[Any]:
     return [
         np.array([[0, 1], [1, 0]], np.int64),
         np.array([1.5, -2.0]),
@@ -113,7 +113,7 @@ def _cwise(
     )
 
 
-def _scaled_gradient(op: Operation, grad: Tensor, is_mul: bool) -> Any:
+def _scaled_gradient(op: Operation, grad: Tensor, is_mul: bool) -> tuple[None, Tensor, None, Any]:
     indices, values, shape, y = op.inputs
     y_shape = tf.cast(tf.shape(y), dtypes.int64)
     added = tf.expand_dims(tf.size(shape) - tf.size(y_shape), 0)
@@ -200,7 +200,9 @@ def _dense_add_kernel(
     return total
 
 
-def _sparse_tensor_dense_add_gradient(op: Operation, grad: Tensor) -> Any:
+def _sparse_tensor_dense_add_gradient(
+    op: Operation, grad: Tensor
+) -> tuple[None, Tensor, None, Tensor]:
     return (None, tf.gather_nd(grad, op.inputs[0]), None, grad)
 
 

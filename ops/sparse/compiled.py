@@ -240,7 +240,9 @@ def _spread_places(
 # Another order or shape
 
 
-def lower_reorder(b: Builder, op: OpView, indices: Value, values: Value, shape: Value) -> Any:
+def lower_reorder(
+    b: Builder, op: OpView, indices: Value, values: Value, shape: Value
+) -> tuple[Value, Value]:
     """The lowering of a sparse tensor's entries in order."""
     from ...jit import library
 
@@ -286,7 +288,9 @@ def lower_reshape(b: Builder, op: OpView, indices: Value, shape: Value, wanted: 
 def lower_concat(error: Callable[..., object]) -> Callable[..., Any]:
     """The lowering of sparse tensors one after the other; error(axis, *shapes) if they differ."""
 
-    def lower(b: Builder, op: OpView, indices: Any, values: Any, shapes: Any) -> Any:
+    def lower(
+        b: Builder, op: OpView, indices: Any, values: Any, shapes: Any
+    ) -> tuple[Value, Value, Value]:
         from ...jit import library
 
         rank = rank_of(b, indices[0], shapes[0])
@@ -394,7 +398,7 @@ def lower_split(error: Callable[..., object]) -> Callable[..., Any]:
 
     def lower(
         b: Builder, op: OpView, axis: Value, indices: Value, values: Value, shape: Value
-    ) -> Any:
+    ) -> tuple[Any, ...]:
         place, count = b.known(axis), op.attr("num_split")
         if place is None or place.size != 1:
             raise b.host("the axis depends on the data")
@@ -422,7 +426,7 @@ def _strip(
     number, count = part
     size = numbers_of(b, shape, at + 1)[at]
 
-    def begin_of(n: Any) -> Any:
+    def begin_of(n: Any) -> tuple[Any, Any]:
         # The first parts take the remainder.
         least, extra = k.floordiv(n, count), k.floormod(n, count)
         begin = k.add(k.mul(least, number), k.minimum(extra, number))
@@ -487,7 +491,7 @@ def require_rows(rows: np.ndarray, count: np.ndarray) -> None:
 
 def lower_fill_rows(
     b: Builder, op: OpView, indices: Value, values: Value, shape: Value, default: Value
-) -> Any:
+) -> tuple[Value, Any, Any, Any]:
     """The lowering of a sparse tensor with one more entry in each empty row."""
     from ...jit import library
 

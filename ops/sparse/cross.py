@@ -217,15 +217,15 @@ def _cross(
     return np.stack([rows, turn], 1).astype(np.int64), crossed, np.array([batch, most], np.int64)
 
 
-def _places() -> Any:
+def _places() -> list[Any]:
     return [np.array([[0, 0], [1, 0], [1, 1]]), np.array([[0, 1], [1, 0]])]
 
 
-def _texts() -> Any:
+def _texts() -> list[Any]:
     return [np.array([b"a", b"b", b"c"], object), np.array([b"", b"d"], object)]
 
 
-def _sizes() -> Any:
+def _sizes() -> list[Any]:
     return [np.array([2, 2]), np.array([2, 2])]
 
 

@@ -125,7 +125,7 @@ def _dense_shape(c: ShapeContext) -> TensorShape:
     return c.value_as_shape(1)
 
 
-def _to_dense_gradient(op: Operation, grad: Tensor) -> Any:
+def _to_dense_gradient(op: Operation, grad: Tensor) -> list[Any]:
     indices, shape, _, _ = op.inputs
     values_grad = tf.gather_nd(grad, indices)
     # The default stands everywhere but at the entries.
@@ -156,7 +156,7 @@ def sparse_to_dense(
     default_value: TensorLike = 0,
     validate_indices: bool = True,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """A dense tensor with values at given places and a default elsewhere."""
     return raw.SparseToDense(
         sparse_indices,
@@ -174,7 +174,7 @@ def sparse_tensor_to_dense(
     default_value: TensorLike | None = None,
     validate_indices: bool = True,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The dense form of a sparse tensor.
 
     Args:
@@ -340,7 +340,7 @@ def _matmul_shape(c: ShapeContext) -> TensorShape:
     return TensorShape([left[0], right[1]])
 
 
-def _matmul_gradient(op: Operation, grad: Tensor) -> Any:
+def _matmul_gradient(op: Operation, grad: Tensor) -> tuple[None, Any, None, Tensor]:
     indices, values, shape, b = op.inputs
     adjoint_a, adjoint_b = op.attr("adjoint_a"), op.attr("adjoint_b")
     if values.dtype.is_complex:
@@ -382,7 +382,7 @@ def sparse_tensor_dense_matmul(
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The product of a sparse matrix and a dense one."""
     sp_a = as_sparse(sp_a)
     values = [sp_a.indices, sp_a.values, b]

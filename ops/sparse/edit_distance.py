@@ -23,6 +23,7 @@ from .common import as_sparse, flat_places, parts, require_inside, require_shape
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
@@ -221,7 +222,7 @@ def edit_distance(
     truth: SparseTensor | SparseTensorValue,
     normalize: bool = True,
     name: str = "edit_distance",
-) -> Any:
+) -> Tensor:
     """How many elements to insert, remove or replace at least, to make one sequence another.
 
     Args:

@@ -59,12 +59,14 @@ if TYPE_CHECKING:
 # Order
 
 
-def _reorder(c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> Any:
+def _reorder(
+    c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
+) -> tuple[Any, Any]:
     order = in_order(indices)
     return indices[order], values[order]
 
 
-def _reorder_gradient(op: Operation, unused: object, grad: Tensor) -> Any:
+def _reorder_gradient(op: Operation, unused: object, grad: Tensor) -> tuple[None, Tensor, None]:
     indices, _, shape = op.inputs
     # The numbers of the entries, sorted with them, are the permutation.
     entries = tf.range(tf.shape(indices)[0])
@@ -281,7 +283,9 @@ def _require_one_shape(axis: int, *shapes: np.ndarray) -> None:
                 )
 
 
-def _concat(c: KernelContext, indices: list[Any], values: list[Any], shapes: list[Any]) -> Any:
+def _concat(
+    c: KernelContext, indices: list[Any], values: list[Any], shapes: list[Any]
+) -> tuple[Any, Any, Any]:
     rank = len(shapes[0])
     axis = c.attr("concat_dim")
     if not -rank <= axis < rank:
@@ -338,7 +342,7 @@ def _expanded(shapes: list[Any], axis: int) -> list[Any]:
     """The shapes with every size but that of the axis raised to the greatest."""
     greatest = tf.reduce_max(tf.concat([tf.reshape(shape, [1, -1]) for shape in shapes], 0), 0)
 
-    def widened(shape: Tensor) -> Any:
+    def widened(shape: Tensor) -> Tensor:
         own = shape[-1:] if axis == -1 else shape[axis : axis + 1]
         after = [] if axis == -1 else greatest[axis + 1 :]
         return tf.concat([greatest[:axis], own, after], 0)
@@ -387,7 +391,7 @@ def _require_parts(size: np.ndarray, count: int | np.ndarray) -> None:
 
 def _split(
     c: KernelContext, axis: np.ndarray, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
-) -> Any:
+) -> tuple[Any, ...]:
     if axis.size != 1:
         raise errors.invalid(f"axis should be a scalar but received shape {list(axis.shape)}")
     count, place, rank = c.attr("num_split"), int(axis.item()), len(shape)
@@ -469,7 +473,7 @@ def _slice(
     shape: np.ndarray,
     start: np.ndarray,
     size: np.ndarray,
-) -> Any:
+) -> tuple[Any, Any, Any]:
     for name, given in (("start", start), ("size", size)):
         require_vectors(f"Input {name} should be a vector but received shape", given)
     for name, given in (("start", start), ("size", size)):
@@ -488,7 +492,7 @@ def _slice(
     return indices[inside] - start, values[inside], sizes
 
 
-def _slice_gradient(op: Operation, *grads: Any) -> Any:
+def _slice_gradient(op: Operation, *grads: Any) -> tuple[None, Tensor, None, None, None]:
     indices, values, _, start, _ = op.inputs
     grad = raw.SparseSliceGrad(grads[1], indices, start, op.outputs[0])
     grad.set_shape(values.get_shape())
@@ -506,7 +510,7 @@ def _require_all_used(count: np.ndarray, found: np.ndarray) -> None:
 
 def _slice_gradient_kernel(
     c: KernelContext, grad: np.ndarray, indices: np.ndarray, start: np.ndarray, chosen: np.ndarray
-) -> Any:
+) -> np.ndarray:
     require_matrices("Input and output indices", " and ", indices, chosen)
     require_vectors("Input backprop_val_grad should be a vector but received shape:", grad)
     if indices.shape[1] != chosen.shape[1]:

@@ -131,7 +131,9 @@ def _add_shape(c: ShapeContext) -> list[TensorShape]:
     return sparse_result(None, ranked(c.inputs[2], 1)[0])
 
 
-def _add_gradient(op: Operation, *grads: Any) -> Any:
+def _add_gradient(
+    op: Operation, *grads: Any
+) -> tuple[None, Tensor, None, None, Tensor, None, None]:
     a_grad, b_grad = raw.SparseAddGrad(grads[1], op.inputs[0], op.inputs[3], op.outputs[0])
     a_grad.set_shape(op.inputs[1].get_shape())
     b_grad.set_shape(op.inputs[4].get_shape())
@@ -140,7 +142,7 @@ def _add_gradient(op: Operation, *grads: Any) -> Any:
 
 def _add_gradient_kernel(
     c: KernelContext, grad: np.ndarray, a: np.ndarray, b: np.ndarray, total: np.ndarray
-) -> Any:
+) -> tuple[Any, ...]:
     require_matrices("Input indices", " and ", a, b, total)
     require_vectors("Input backprop_val_grad should be a vector but received shape:", grad)
     if not a.shape[1] == b.shape[1] == total.shape[1]:
@@ -344,7 +346,7 @@ def _reduced(c: ShapeContext) -> TensorShape:
     return TensorShape([int(shape[i]) for i in range(rank) if i not in reduced])
 
 
-def _sum_gradient(op: Operation, grad: Tensor) -> Any:
+def _sum_gradient(op: Operation, grad: Tensor) -> tuple[None, Tensor, None, None]:
     indices, _, shape, axes = op.inputs
     kept = reduced_shape(shape, axes)
     grad = tf.reshape(grad, kept)
@@ -485,7 +487,7 @@ def _softmax(
     return powers / total[row]
 
 
-def _softmax_gradient(op: Operation, grad: Tensor) -> Any:
+def _softmax_gradient(op: Operation, grad: Tensor) -> list[Any]:
     indices, _, shape = op.inputs
     output = op.outputs[0]
     product = SparseTensor(indices, output * grad, shape)

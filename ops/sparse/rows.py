@@ -89,7 +89,7 @@ def _fill_shapes(c: ShapeContext) -> list[TensorShape]:
     ]
 
 
-def _fill_gradient(op: Operation, unused_indices: object, grad: Tensor, *unused: Any) -> Any:
+def _fill_gradient(op: Operation, unused_indices: object, grad: Tensor, *unused: Any) -> list[Any]:
     values, default = raw.SparseFillEmptyRowsGrad(op.outputs[3], grad)
     return [None, values, None, default]
 
@@ -99,7 +99,9 @@ def _fill_gradient_shapes(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape(ranked(c.inputs[0], 1)), TensorShape([])]
 
 
-def _fill_gradient_kernel(c: KernelContext, places: np.ndarray, grad: np.ndarray) -> Any:
+def _fill_gradient_kernel(
+    c: KernelContext, places: np.ndarray, grad: np.ndarray
+) -> tuple[Any, Any]:
     if places.ndim != 1:
         raise errors.invalid(f"reverse_index_map must be a vector, saw: {list(places.shape)}")
     rest = np.ones(len(grad), bool)
@@ -138,7 +140,7 @@ define(
 @export("sparse.fill_empty_rows", "sparse_fill_empty_rows")
 def sparse_fill_empty_rows(
     sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
-) -> Any:
+) -> tuple[SparseTensor, Tensor]:
     """The sparse tensor with a default in each empty row, and which rows were empty."""
     sp_input = as_sparse(sp_input)
     with name_scope(name, "SparseFillEmptyRows", [sp_input]):

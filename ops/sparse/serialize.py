@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
 
 _NO_GRADIENT = NoGradient("serialized tensors have no gradient")
@@ -281,7 +282,7 @@ for _name, _input, _attrs in (
 @export("serialize_sparse", "io.serialize_sparse")
 def serialize_sparse(
     sp_input: SparseTensor, name: str | None = None, out_type: DTypeLike = dtypes.string
-) -> Any:
+) -> Tensor:
     """A sparse tensor as a vector of three serialized tensors."""
     return raw.SerializeSparse(*parts(as_sparse(sp_input)), name=name, out_type=out_type)
 
@@ -289,7 +290,7 @@ def serialize_sparse(
 @export("serialize_many_sparse", "io.serialize_many_sparse")
 def serialize_many_sparse(
     sp_input: SparseTensor, name: str | None = None, out_type: DTypeLike = dtypes.string
-) -> Any:
+) -> Tensor:
     """A batch of sparse tensors as a matrix with three serialized tensors a row."""
     return raw.SerializeManySparse(*parts(as_sparse(sp_input)), name=name, out_type=out_type)
 

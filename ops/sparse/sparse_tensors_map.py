@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
 
 _STATE = NoGradient("keeps tensors between runs")
 _ATTRS = "container: string = ''; shared_name: string = ''"
@@ -165,7 +166,7 @@ def add_sparse_to_tensors_map(
     container: str | None = None,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Keeps a sparse tensor; gives a number."""
     return raw.AddSparseToTensorsMap(
         *parts(as_sparse(sp_input)), container=container, shared_name=shared_name, name=name
@@ -177,7 +178,7 @@ def add_many_sparse_to_tensors_map(
     container: str | None = None,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Keeps the entries of a batch of sparse tensors; gives a vector of numbers."""
     return raw.AddManySparseToTensorsMap(
         *parts(as_sparse(sp_input)), container=container, shared_name=shared_name, name=name

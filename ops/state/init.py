@@ -22,6 +22,7 @@ from ..random import random_ops as random
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
     from .variable_partitions import PartitionInfo
 
@@ -60,7 +61,7 @@ class Initializer:
         return self.dtype if dtype is None else dtype
 
 
-def _floating(dtype: DTypeLike) -> Any:
+def _floating(dtype: DTypeLike) -> DType:
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_floating:
         raise ValueError(f"Expected floating point type, got {dtype}.")
@@ -91,7 +92,7 @@ class Zeros(Initializer):
         shape: Any,
         dtype: Any = None,
         partition_info: PartitionInfo | None = None,
-    ) -> Any:
+    ) -> Tensor:
         return tf.zeros(shape, self._chosen(dtype))
 
 
@@ -119,7 +120,7 @@ class Ones(Initializer):
         shape: Any,
         dtype: Any = None,
         partition_info: PartitionInfo | None = None,
-    ) -> Any:
+    ) -> Tensor:
         return tf.ones(shape, self._chosen(dtype))
 
 
@@ -160,7 +161,7 @@ class Constant(Initializer):
         dtype: Any = None,
         partition_info: PartitionInfo | None = None,
         verify_shape: Any = None,
-    ) -> Any:
+    ) -> Tensor:
         verify = self._verify_shape if verify_shape is None else verify_shape
         return tf.constant(self.value, dtype=self._chosen(dtype), shape=shape, verify_shape=verify)
 
@@ -202,7 +203,7 @@ class RandomUniform(Initializer):
         shape: Any,
         dtype: Any = None,
         partition_info: PartitionInfo | None = None,
-    ) -> Any:
+    ) -> Tensor:
         dtype = self._chosen(dtype)
         return random.random_uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)
 
@@ -303,7 +304,7 @@ class UniformUnitScaling(Initializer):
         shape: Any,
         dtype: Any = None,
         partition_info: PartitionInfo | None = None,
-    ) -> Any:
+    ) -> Tensor:
         size = 1.0
         for length in _whole(shape, partition_info)[:-1]:
             size *= float(length)
@@ -436,7 +437,7 @@ class Orthogonal(Initializer):
         shape: Any,
         dtype: Any = None,
         partition_info: PartitionInfo | None = None,
-    ) -> Any:
+    ) -> Tensor:
         if len(shape) < 2:
             raise ValueError("The tensor to initialize must be at least two-dimensional")
         rows = 1
@@ -474,7 +475,7 @@ class ConvolutionDeltaOrthogonal(Initializer):
         shape: Any,
         dtype: Any = None,
         partition_info: PartitionInfo | None = None,
-    ) -> Any:
+    ) -> Tensor:
         dtype = self._chosen(dtype)
         if len(shape) < 3 or len(shape) > 5:
             raise ValueError(
@@ -503,7 +504,7 @@ class Identity(Initializer):
         shape: Any,
         dtype: Any = None,
         partition_info: PartitionInfo | None = None,
-    ) -> Any:
+    ) -> Tensor:
         full_shape = _whole(shape, partition_info)
         if len(full_shape) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")

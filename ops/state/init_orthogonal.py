@@ -69,7 +69,7 @@ class ConvolutionOrthogonal(Initializer):
         columns = tf.multiply(q, mask)
         return tf.matmul(columns, tf.matrix_transpose(columns))
 
-    def _factor(self, bit: int, projection: Tensor, eye: Tensor) -> Any:
+    def _factor(self, bit: int, projection: Tensor, eye: Tensor) -> Tensor:
         """The projection or the one onto the complement."""
         return eye - projection if bit else projection
 
@@ -150,7 +150,7 @@ class ConvolutionOrthogonal3D(ConvolutionOrthogonal):
     _axes, _word = 3, "five"
 
     # The nodes that 1.15 makes in three dimensions; there the bits are the other way round, too.
-    def _factor(self, bit: int, projection: Tensor, eye: Tensor) -> Any:
+    def _factor(self, bit: int, projection: Tensor, eye: Tensor) -> Tensor:
         return bit * projection + (1 - bit) * (eye - projection)
 
 

@@ -23,8 +23,10 @@ from .. import shape_inference
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, ShapeLike
+    from ...engine.graph.build import OpFunction
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
@@ -165,7 +167,7 @@ def require_same_shape(cell: VariableStorage, value: np.ndarray) -> np.ndarray:
     return array
 
 
-def _dense_update(name: str, ufunc: Callable[..., Any], scalar: str, doc: str) -> Any:
+def _dense_update(name: str, ufunc: Callable[..., Any], scalar: str, doc: str) -> OpFunction:
     def kernel(c: KernelContext, cell: VariableStorage, value: np.ndarray) -> VariableStorage:
         with Changing(cell), np.errstate(all="ignore"):
             array = require_same_shape(cell, value)
@@ -276,7 +278,7 @@ def variable_op_v2(
     name: str = "Variable",
     container: str = "",
     shared_name: str = "",
-) -> Any:
+) -> Tensor:
     """A node for the storage of a variable of the given shape and dtype."""
     from ..public import raw
 
@@ -296,7 +298,7 @@ def variable_op(
     set_shape: bool = True,
     container: str = "",
     shared_name: str = "",
-) -> Any:
+) -> Tensor:
     """The storage of a variable in the form of old graphs; `variable_op_v2` took its place."""
     from ..public import raw
 

@@ -275,7 +275,7 @@ def _gather_shape(c: ShapeContext) -> TensorShape:
     return c.inputs[1].concatenate(params[batch + 1 :])
 
 
-def variable_shape(handle: Any, out_type: DTypeLike = dtypes.int32) -> Any:
+def variable_shape(handle: Any, out_type: DTypeLike = dtypes.int32) -> Tensor:
     """The shape of the variable behind a handle: a constant if it is the variable's own handle."""
     known = handle_shape(handle) if handle.op.type == "VarHandleOp" else unknown_shape()
     if known.is_fully_defined():
@@ -283,7 +283,7 @@ def variable_shape(handle: Any, out_type: DTypeLike = dtypes.int32) -> Any:
     return raw.VariableShape(handle, out_type=out_type)
 
 
-def zeros_like_variable(handle: TensorLike, optimize: bool = True) -> Any:
+def zeros_like_variable(handle: TensorLike, optimize: bool = True) -> Tensor:
     """Zeros like the variable behind a handle; unless optimized their shape is a node's value."""
     variable = variable_behind(handle)
     dtype = dtypes.float32 if variable is None else variable.attr("dtype")

@@ -70,7 +70,7 @@ class BaseResourceVariable(Variable):
         return self._handle
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         return self._dtype
 
     @property
@@ -108,7 +108,7 @@ class BaseResourceVariable(Variable):
     def __bool__(self) -> bool:
         return bool(self.read_value())
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> BaseResourceVariable:
         return self
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> Any:
@@ -146,31 +146,31 @@ class BaseResourceVariable(Variable):
         with colocate_with(None, ignore_existing=True), device(self._handle.device):
             return self._read_variable_op()
 
-    def _read_variable_op(self) -> Any:
+    def _read_variable_op(self) -> Tensor:
         result = raw.ReadVariableOp(self._handle, dtype=self._dtype)
         result.set_shape(self._shape)
         return result
 
-    def read_value(self) -> Any:
+    def read_value(self) -> Tensor:
         """The value, read by an operation of its own."""
         with name_scope("Read"), device(self._handle.device):
             value = self._read_variable_op()
         # The Identity may run on the device of the caller; the read belongs to the variable's.
         return tf.identity(value)
 
-    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Any:
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The rows at `indices`, without reading the others."""
         with name_scope("Gather" if name is None else name) as name:
             value = raw.ResourceGather(self._handle, indices, dtype=self._dtype, name=name)
         return tf.identity(value)
 
-    def gather_nd(self, indices: Sequence[Any], name: str | None = None) -> Any:
+    def gather_nd(self, indices: Sequence[Any], name: str | None = None) -> Tensor:
         """The slices that `indices` names."""
         with name_scope("GatherNd" if name is None else name) as name:
             value = raw.ResourceGatherNd(self._handle, indices, dtype=self._dtype, name=name)
         return tf.identity(value)
 
-    def is_initialized(self, name: str | None = None) -> Any:
+    def is_initialized(self, name: str | None = None) -> Tensor:
         """A tensor that tells whether the variable has a value."""
         return raw.VarIsInitializedOp(self.handle, name=name)
 
@@ -230,7 +230,7 @@ class BaseResourceVariable(Variable):
 
     def batch_scatter_update(
         self, sparse_delta: object, use_locking: bool = False, name: str | None = None
-    ) -> Any:
+    ) -> _UnreadVariable:
         """tf.batch_scatter_update with the indices and values of `sparse_delta`."""
         delta = require_slices(sparse_delta)
         updated = tf.batch_scatter_update(
@@ -238,7 +238,7 @@ class BaseResourceVariable(Variable):
         )
         return self._lazy_read(updated)
 
-    def count_up_to(self, limit: int) -> Any:
+    def count_up_to(self, limit: int) -> Tensor:
         """The variable's value, which then grows by one until it reaches `limit`."""
         return raw.ResourceCountUpTo(self.handle, limit=limit, T=self.dtype)
 
@@ -251,7 +251,7 @@ class BaseResourceVariable(Variable):
         name: str,
         *masks: int,
         **named: int,
-    ) -> Any:
+    ) -> _UnreadVariable:
         names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
         named.update(zip(names, masks, strict=False))
         with self._assign_dependencies():
@@ -461,7 +461,7 @@ class ResourceVariable(BaseResourceVariable):
         read_modes_from(self, variable_def, import_scope)
 
 
-def make_handle(shape: ShapeLike, dtype: DTypeLike, shared_name: str, name: str) -> Any:
+def make_handle(shape: ShapeLike, dtype: DTypeLike, shared_name: str, name: str) -> Tensor:
     """The handle of a variable of the given shape and dtype."""
     container = get_default_graph()._container or ""
     return raw.VarHandleOp(
@@ -536,7 +536,7 @@ class _UnreadVariable(BaseResourceVariable):
     def read_value(self) -> Any:
         return self._read_variable_op()
 
-    def _read_variable_op(self) -> Any:
+    def _read_variable_op(self) -> Tensor:
         with control_dependencies([self._parent_op]):
             return super()._read_variable_op()
 

@@ -14,6 +14,8 @@ from ..public import tf
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 
 class _Resource(NamedTuple):
@@ -44,7 +46,7 @@ def local_resources() -> list[_Resource]:
 
 def report_uninitialized_resources(
     resource_list: Sequence[Any] | None = None, name: str = "report_uninitialized_resources"
-) -> Any:
+) -> Tensor:
     """The names of the resources that were not made yet, as a string tensor."""
     if resource_list is None:
         resource_list = shared_resources() + local_resources()
@@ -55,7 +57,7 @@ def report_uninitialized_resources(
         return tf.boolean_mask(tf.constant([item.handle.name for item in resource_list]), missing)
 
 
-def initialize_resources(resource_list: Sequence[Any], name: str = "init") -> Any:
+def initialize_resources(resource_list: Sequence[Any], name: str = "init") -> Operation:
     """An operation that makes all resources of a list."""
     if resource_list:
         return tf.group(*[item.create for item in resource_list], name=name)
@@ -63,13 +65,13 @@ def initialize_resources(resource_list: Sequence[Any], name: str = "init") -> An
 
 
 @export("tables_initializer", "initializers.tables_initializer")
-def tables_initializer(name: str = "init_all_tables") -> Any:
+def tables_initializer(name: str = "init_all_tables") -> Operation:
     """An operation that fills all tables of the default graph."""
     tables = get_collection(GraphKeys.TABLE_INITIALIZERS)
     return tf.group(*tables, name=name) if tables else tf.no_op(name=name)
 
 
 @export("initialize_all_tables")
-def initialize_all_tables(name: str = "init_all_tables") -> Any:
+def initialize_all_tables(name: str = "init_all_tables") -> Operation:
     """The old name of `tables_initializer`."""
     return tables_initializer(name)

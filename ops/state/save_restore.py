@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
 
 _FILES = NoGradient("what a file holds does not depend on the graph")
 
@@ -403,7 +404,7 @@ def _save(
     tensors: Sequence[Any],
     tensor_slices: Sequence[str] | None = None,
     name: str = "save",
-) -> Any:
+) -> Operation:
     """Writes tensors as a checkpoint of the first format."""
     if tensor_slices is None:
         return raw.Save(filename, tensor_names, tensors, name=name)
@@ -431,7 +432,7 @@ def save_v2(
     shape_and_slices: Sequence[str],
     tensors: Sequence[Any],
     name: str | None = None,
-) -> Any:
+) -> Operation:
     """The op that writes a checkpoint."""
     return raw.SaveV2(prefix, tensor_names, shape_and_slices, tensors, name=name)
 

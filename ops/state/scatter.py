@@ -126,7 +126,7 @@ def require_indices(indices: np.ndarray, size: int) -> None:
 def _scatter_kernel(update: Update) -> Callable[..., Any]:
     def kernel(
         c: KernelContext, cell: VariableStorage, indices: np.ndarray, updates: np.ndarray
-    ) -> Any:
+    ) -> VariableStorage:
         with Changing(cell), np.errstate(all="ignore"):
             array = cell.looked_up()
             _require_rows(array, indices, updates)
@@ -157,7 +157,7 @@ def _require_rows(array: np.ndarray, indices: np.ndarray, updates: np.ndarray) -
 def _scatter_nd_kernel(update: Update) -> Callable[..., Any]:
     def kernel(
         c: KernelContext, cell: VariableStorage, indices: np.ndarray, updates: np.ndarray
-    ) -> Any:
+    ) -> VariableStorage:
         with Changing(cell), np.errstate(all="ignore"):
             array = cell.looked_up()
             _require_slices(array.shape, indices, updates)

@@ -17,6 +17,7 @@ from .variable_store import Request, VariableStore
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
+    from .variable_partitions import PartitionedVariable
 
 
 def _held(name: str, doc: str) -> Any:
@@ -159,7 +160,9 @@ class VariableScope:
     def _full_name(self, name: str) -> str:
         return self.name + "/" + name if self.name else name
 
-    def _get_partitioned_variable(self, var_store: VariableStore, name: str, **asked: Any) -> Any:
+    def _get_partitioned_variable(
+        self, var_store: VariableStore, name: str, **asked: Any
+    ) -> PartitionedVariable:
         keys = ("initializer", "regularizer", "constraint", "caching_device", "partitioner")
         for key in (*keys, "dtype", "use_resource"):
             if asked.get(key) is None:

@@ -138,7 +138,7 @@ class TensorHandle:
             )
         return kept
 
-    def eval(self) -> Any:
+    def eval(self) -> np.ndarray:
         """The value of the tensor."""
         self._require_kept()
         return self.kept().copy()[()]

@@ -6,12 +6,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import device, init_scope
 from ...engine.graph.trackable import Trackable
 from ...engine.types import dtypes
+
+if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
 
 _trackers: list[Any] = []
 
@@ -107,6 +110,6 @@ class TrackableAsset(Trackable):
             self._path = convert_to_tensor(path, dtype=dtypes.string, name="asset_path")
 
     @property
-    def asset_path(self) -> Any:
+    def asset_path(self) -> Tensor:
         """The path, a tensor."""
         return self._path

@@ -18,6 +18,8 @@ from . import reference as state
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
     from .variables import Variable
 
 
@@ -94,7 +96,7 @@ def moving_average_variables(scope: str | None = None) -> list[Any]:
 
 
 @export("initializers.variables", "variables_initializer", "initialize_variables")
-def variables_initializer(var_list: Any, name: str = "init") -> Any:
+def variables_initializer(var_list: Any, name: str = "init") -> Operation:
     """One operation that initializes the given variables.
 
     Args:
@@ -117,7 +119,7 @@ def variables_initializer(var_list: Any, name: str = "init") -> Any:
 
 
 @export("initializers.global_variables", "global_variables_initializer", "initialize_all_variables")
-def global_variables_initializer() -> Any:
+def global_variables_initializer() -> Operation:
     """One operation that initializes all global variables that there are by now.
 
     Returns:
@@ -134,7 +136,7 @@ def global_variables_initializer() -> Any:
 
 
 @export("initializers.local_variables", "local_variables_initializer", "initialize_local_variables")
-def local_variables_initializer() -> Any:
+def local_variables_initializer() -> Operation:
     """One operation that initializes all local variables that there are by now.
 
     Returns:
@@ -185,7 +187,7 @@ def assert_variables_initialized(var_list: Sequence[Any] | None = None) -> Any:
 @export("report_uninitialized_variables")
 def report_uninitialized_variables(
     var_list: Sequence[Any] | None = None, name: str = "report_uninitialized_variables"
-) -> Any:
+) -> Tensor:
     """The names of the variables that have no value, as a string tensor."""
     var_list = _variables_or_all(var_list)
     place = os.environ.get("TF_DEVICE_FOR_UNINITIALIZED_VARIABLE_REPORTING", "/cpu:0")

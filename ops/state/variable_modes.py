@@ -43,7 +43,7 @@ def checked_modes(
     aggregation: object,
     trainable: bool | None,
     name: str | None,
-) -> Any:
+) -> tuple[VariableSynchronization, VariableAggregation, bool]:
     """The two modes as enums and `trainable` as a bool, after checking them."""
     try:
         aggregation = VariableAggregation(getattr(aggregation, "value", aggregation) or 0)

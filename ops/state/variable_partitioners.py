@@ -66,7 +66,7 @@ def min_max_variable_partitioner(
 ) -> Partitioner:
     """Cuts along one axis into at most `max_partitions` parts of `min_slice_size` bytes or more."""
 
-    def _partitioner(shape: Any, dtype: Any) -> list[int]:
+    def _partitioner(shape: Any, dtype: DType) -> list[int]:
         if axis >= len(shape):
             raise ValueError(
                 f"Can not partition variable along axis {axis} when shape is only {shape}"

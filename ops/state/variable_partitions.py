@@ -251,7 +251,7 @@ class PartitionedVariable:
         self,
         value: Any,
         use_locking: bool = False,
-        name: Any = None,
+        name: str | None = None,
         read_value: bool = True,
     ) -> list[Any]:
         """Adds to all parts their piece of `value`."""

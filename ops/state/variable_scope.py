@@ -30,6 +30,7 @@ from .variables import RefVariable, _default_creator
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.graph.tensor import Tensor
+    from .variable_partitions import PartitionedVariable
 
 # Where a graph keeps its store and its current scope.
 _STORE_KEY = ("__variable_store",)
@@ -199,7 +200,7 @@ def get_local_variable(
     return get_variable(**asked)
 
 
-def get_partitioned_variable(name: Any, **asked: Any) -> Any:
+def get_partitioned_variable(name: Any, **asked: Any) -> PartitionedVariable:
     """A variable in several parts, in the current scope."""
     return get_variable_scope()._get_partitioned_variable(default_variable_store(), name, **asked)
 
@@ -438,7 +439,7 @@ class variable_scope:  # noqa: N801
                     self._in_graph.__exit__(*error)
 
 
-def _present_name_scope() -> Any:
+def _present_name_scope() -> name_scope:
     """A context that stays in the name scope that is open already."""
     current = get_name_scope()
     return name_scope(current + "/" if current else current)

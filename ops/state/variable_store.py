@@ -191,7 +191,7 @@ class VariableStore:
 
     def _reused_partitions(
         self, request: Request, shape: TensorShape, partitions: Sequence[int] | None
-    ) -> Any:
+    ) -> PartitionedVariable:
         name, found = request.name, self._partitioned_vars[request.name]
         if request.reuse is False:
             raise ValueError(
@@ -211,7 +211,9 @@ class VariableStore:
             )
         return found
 
-    def _make_partitions(self, request: Request, shape: Any, partitions: Any) -> Any:
+    def _make_partitions(
+        self, request: Request, shape: Any, partitions: Any
+    ) -> PartitionedVariable:
         name = request.name
         # Partitioners cut one axis at most (see `call_partitioner`).
         axis, count = next(((i, n) for i, n in enumerate(partitions) if n > 1), (0, 1))
@@ -310,7 +312,7 @@ def _takes(function: Callable[..., Any], argument: str) -> bool:
     return argument in parameters or inspect.Parameter.VAR_KEYWORD in kinds
 
 
-def default_initializer(name: str, dtype: Any) -> Any:
+def default_initializer(name: str, dtype: DType) -> Any:
     """The initializer of a variable for which nobody chose one."""
     if dtype.is_floating:
         return tf.glorot_uniform_initializer()

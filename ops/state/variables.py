@@ -32,6 +32,9 @@ from .variable_modes import (
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.graph import Graph
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Reference
     from ...engine.session.session import BaseSession
     from ...engine.types.dtypes import DType
     from ...engine.types.shape import TensorShape
@@ -202,7 +205,7 @@ class Variable(Trackable, metaclass=VariableMetaclass):
             )
         session.run(self.initializer, {self.initializer.inputs[1]: value})
 
-    def experimental_ref(self) -> Any:
+    def experimental_ref(self) -> Reference:
         """A hashable reference to this variable."""
         from ...engine.graph.tensor import Reference
 
@@ -228,7 +231,7 @@ def _operator_of_value(operator: str) -> Callable[..., Any]:
     return functools.update_wrapper(method, getattr(Tensor, operator))
 
 
-def _slice_of_variable(self: Any, slice_spec: object) -> Any:
+def _slice_of_variable(self: Any, slice_spec: object) -> Tensor:
     from ..array.indexing import slice_helper_var
 
     return slice_helper_var(self, slice_spec)
@@ -249,7 +252,7 @@ def _overload_operators() -> None:
 _overload_operators()
 
 
-def require_slices(sparse_delta: object) -> Any:
+def require_slices(sparse_delta: object) -> IndexedSlices:
     """The argument when it is IndexedSlices; else TypeError."""
     if not isinstance(sparse_delta, IndexedSlices):
         raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
@@ -362,15 +365,15 @@ class RefVariable(Variable):
         return self._variable.name
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         return self._variable.dtype
 
     @property
-    def op(self) -> Any:
+    def op(self) -> Operation:
         return self._variable.op
 
     @property
-    def graph(self) -> Any:
+    def graph(self) -> Graph:
         return self._variable.graph
 
     @property
@@ -378,7 +381,7 @@ class RefVariable(Variable):
         return self._variable.device
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> TensorShape:
         return self._variable.get_shape()
 
     def _as_graph_element(self) -> Tensor:
@@ -454,7 +457,7 @@ class RefVariable(Variable):
         name: str,
         *masks: int,
         **named: int,
-    ) -> Any:
+    ) -> Tensor:
         names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
         named.update(zip(names, masks, strict=False))
         return raw.StridedSliceAssign(self._ref(), begin, end, strides, value, name=name, **named)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 _TEXT = NoGradient("texts have no derivative")
 _RAW = "half, float32, float64, int32, uint16, uint8, int16, int8, int64"
@@ -323,7 +324,7 @@ def decode_raw(
     little_endian: bool = True,
     fixed_length: TensorLike | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The bytes of strings as numbers, along a new last axis.
 
     Args:
@@ -349,7 +350,7 @@ def decode_raw_v1(
     little_endian: bool = True,
     name: str | None = None,
     bytes: TensorLike | None = None,
-) -> Any:
+) -> Tensor:
     """The bytes of strings as numbers, along a new last axis.
 
     Args:
@@ -383,7 +384,7 @@ def decode_raw_v1(
 @dispatched
 def decode_compressed(
     bytes: TensorLike, compression_type: str = "", name: str | None = None
-) -> Any:
+) -> Tensor:
     """Decompresses strings; compression_type: "ZLIB", "GZIP" or "" for none."""
     return raw.DecodeCompressed(bytes, compression_type=compression_type, name=name)
 
@@ -395,7 +396,7 @@ def string_to_number(
     out_type: DTypeLike = dtypes.float32,
     name: str | None = None,
     input: TensorLike | None = None,
-) -> Any:
+) -> Tensor:
     """The numbers that strings are.
 
     Args:
@@ -420,18 +421,18 @@ def string_to_number(
 
 
 @export("io.parse_tensor", "parse_tensor")
-def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Any:
+def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
     """The tensor of type `out_type` in a serialized TensorProto; its shape is not known."""
     return raw.ParseTensor(serialized, out_type=out_type, name=name)
 
 
 @export("io.serialize_tensor", "serialize_tensor")
-def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Any:
+def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
     """A tensor as a serialized TensorProto, which `parse_tensor` reads."""
     return raw.SerializeTensor(tensor, name=name)
 
 
 @export("io.decode_json_example", "decode_json_example")
-def decode_json_example(json_examples: TensorLike, name: str | None = None) -> Any:
+def decode_json_example(json_examples: TensorLike, name: str | None = None) -> Tensor:
     """Examples written as JSON, serialized as `parse_example` takes them."""
     return raw.DecodeJSONExample(json_examples, name=name)

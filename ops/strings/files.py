@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 _FILES = NoGradient("what a file holds does not depend on the graph")
 
@@ -120,7 +122,7 @@ define(
 
 
 @export("io.matching_files", "matching_files")
-def matching_files(pattern: TensorLike, name: str | None = None) -> Any:
+def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
     """The sorted names of the files that match a pattern, or one of a vector of patterns."""
     return raw.MatchingFiles(pattern, name=name)
 
@@ -153,12 +155,12 @@ define(
 
 
 @export("io.read_file", "read_file")
-def read_file(filename: TensorLike, name: str | None = None) -> Any:
+def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
     """The contents of a file, a scalar string."""
     return raw.ReadFile(filename, name=name)
 
 
 @export("io.write_file", "write_file")
-def write_file(filename: TensorLike, contents: str, name: str | None = None) -> Any:
+def write_file(filename: TensorLike, contents: str, name: str | None = None) -> Operation:
     """An operation that writes a string to a file; missing folders are made."""
     return raw.WriteFile(filename, contents, name=name)

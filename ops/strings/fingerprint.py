@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
 
 _DISCRETE = NoGradient("hashes have no derivative")
 _BYTES = 8
@@ -69,7 +70,7 @@ define(
 
 
 @export("fingerprint")
-def fingerprint(data: TensorLike, method: str = "farmhash64", name: str | None = None) -> Any:
+def fingerprint(data: TensorLike, method: str = "farmhash64", name: str | None = None) -> Tensor:
     """The fingerprints of the rows of a tensor (tf.fingerprint).
 
     Args:

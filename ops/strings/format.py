@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from .files import text_array
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
 
 
 def _format(c: KernelContext) -> str:
@@ -86,7 +87,7 @@ def as_string(
     width: int = -1,
     fill: str = "",
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Numbers as text, in the shape of `input`.
 
     precision: digits behind the point.  scientific, shortest: C's %e or %g in place of %f.  width:

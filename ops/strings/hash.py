@@ -21,6 +21,7 @@ from . import at_once, packing
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
 
 _MASK = (1 << 64) - 1
 # MurmurHash64A, with the seed of TensorFlow's core/lib/hash/hash.h.
@@ -217,7 +218,9 @@ export("train.sdca_fprint")(_sdca_fprint)
 
 @export("strings.to_hash_bucket_fast", "string_to_hash_bucket_fast")
 @dispatched
-def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Any:
+def string_to_hash_bucket_fast(
+    input: TensorLike, num_buckets: int, name: str | None = None
+) -> Tensor:
     """The bucket of each string: FarmHash modulo `num_buckets`; int64, the shape of `input`."""
     return raw.StringToHashBucketFast(input, num_buckets, name=name)
 
@@ -226,7 +229,7 @@ def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | 
 @dispatched
 def string_to_hash_bucket_strong(
     input: TensorLike, num_buckets: int, key: Sequence[int], name: str | None = None
-) -> Any:
+) -> Tensor:
     """The bucket of each string: SipHash under `key`, two integers, modulo `num_buckets`."""
     return raw.StringToHashBucketStrong(input, num_buckets, key, name=name)
 
@@ -238,7 +241,7 @@ def string_to_hash_bucket(
     num_buckets: Any = None,
     name: str | None = None,
     input: TensorLike | None = None,
-) -> Any:
+) -> Tensor:
     """The bucket of each string by TensorFlow's first hash; int64."""
     from ...engine.deprecation import deprecated_argument_lookup
 

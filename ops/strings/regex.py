@@ -229,7 +229,7 @@ def _like_first(c: ShapeContext) -> TensorShape:
     return c.inputs[0]
 
 
-def _texts() -> Any:
+def _texts() -> np.ndarray:
     return np.array([b"aab", b"b", b"", b"xaa"], object)
 
 

@@ -35,12 +35,13 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
+    from ..ragged.tensor import RaggedTensor
 
 _TEXT = NoGradient("texts have no derivative")
 _SPACE = b" \t\n\v\f\r"
 
 
-def _lines() -> Any:
+def _lines() -> np.ndarray:
     return np.array([b"a b  c", b"", b" d"], object)
 
 
@@ -401,7 +402,7 @@ def _wants_sparse(result_type: str) -> bool:
     return result_type == "SparseTensor"
 
 
-def _ragged(parts: SparseTensor) -> Any:
+def _ragged(parts: SparseTensor) -> RaggedTensor:
     """The rows of a sparse matrix without gaps."""
     return tf.RaggedTensor.from_value_rowids(
         values=parts.values,
@@ -421,7 +422,7 @@ def reduce_join(
     name: str | None = None,
     reduction_indices: Any = None,
     keepdims: bool | None = None,
-) -> Any:
+) -> Tensor:
     """Strings joined along dimensions, in the order in which `axis` names them; all if None."""
     keepdims = deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
     axis = deprecated_argument_lookup("axis", axis, "reduction_indices", reduction_indices)
@@ -449,7 +450,7 @@ def unsorted_segment_join(
     num_segments: int,
     separator: str = "",
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Strings of the same segment, joined in their order; "" for segments without any."""
     return raw.UnsortedSegmentJoin(
         inputs, segment_ids, num_segments, separator=separator, name=name

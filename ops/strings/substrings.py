@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
     from ...engine.graph.rowwise import Results, Rows
+    from ...engine.graph.tensor import Tensor
 
 _TEXT = NoGradient("texts have no derivative")
 _UNIT = "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'"
@@ -38,7 +39,7 @@ _SPACE = b" \t\n\v\f\r"
 _CONTINUING = bytes(range(0x80, 0xC0))
 
 
-def _words() -> Any:
+def _words() -> np.ndarray:
     return np.array([b"Some Words ", "\u00c4b\u00e7".encode(), b""], object)
 
 
@@ -335,26 +336,26 @@ define(
 
 @export("strings.length")
 @dispatched
-def string_length(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Any:
+def string_length(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """How many bytes (unit "BYTE"), or characters of UTF-8 ("UTF8_CHAR"), strings have."""
     return raw.StringLength(input, unit=unit, name=name)
 
 
 @export("strings.lower")
-def string_lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Any:
+def string_lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Strings in small letters: those of ASCII, or all with encoding "utf-8"."""
     return raw.StringLower(input, encoding=encoding, name=name)
 
 
 @export("strings.upper")
-def string_upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Any:
+def string_upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Strings in capital letters: those of ASCII, or all with encoding "utf-8"."""
     return raw.StringUpper(input, encoding=encoding, name=name)
 
 
 @export("strings.strip", "string_strip")
 @dispatched
-def string_strip(input: TensorLike, name: str | None = None) -> Any:
+def string_strip(input: TensorLike, name: str | None = None) -> Tensor:
     """Strings without white space at their ends."""
     return raw.StringStrip(input, name=name)
 
@@ -367,7 +368,7 @@ def substr(
     len: int | Sequence[Any],
     name: str | None = None,
     unit: str = "BYTE",
-) -> Any:
+) -> Tensor:
     """`len` bytes (or characters of UTF-8) of strings from `pos` on, which counts from the end
     if negative; shapes broadcast.  InvalidArgumentError in the run for a `pos` outside."""
     return raw.Substr(input, pos, len, unit=unit, name=name)
@@ -381,20 +382,20 @@ def substr_deprecated(
     len: int | Sequence[Any],
     name: str | None = None,
     unit: str = "BYTE",
-) -> Any:
+) -> Tensor:
     """`tf.strings.substr`."""
     return substr(input, pos, len, name=name, unit=unit)
 
 
 @export("io.encode_base64", "encode_base64")
 @dispatched
-def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Any:
+def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
     """Strings in web-safe Base64, padded with `=` if asked for."""
     return raw.EncodeBase64(input, pad=pad, name=name)
 
 
 @export("io.decode_base64", "decode_base64")
 @dispatched
-def decode_base64(input: TensorLike, name: str | None = None) -> Any:
+def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     """What strings in web-safe Base64 say; InvalidArgumentError in the run for others."""
     return raw.DecodeBase64(input, name=name)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
 
 _TEXT = NoGradient("texts have no derivative")
 _LARGEST = 0x10FFFF
@@ -35,7 +36,7 @@ _OUTPUT = "output_encoding: {'UTF-8', 'UTF-16-BE', 'UTF-32-BE'}"
 _SPLITS = "Tsplits: {int32, int64} = int64"
 
 
-def _words() -> Any:
+def _words() -> np.ndarray:
     return np.array(["G\xf6\xf6d\n".encode(), "\U0001f60a".encode(), b"", b"a\xffb"], object)
 
 
@@ -192,7 +193,7 @@ define(
 
 @export("strings.unicode_script")
 @dispatched
-def unicode_script(input: TensorLike, name: str | None = None) -> Any:
+def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
     """The scripts of characters (tf.strings.unicode_script).
 
     Args:
@@ -218,7 +219,7 @@ def unicode_transcode(
     replacement_char: int = 65533,
     replace_control_characters: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Strings in another encoding (tf.strings.unicode_transcode).
 
     Args:

@@ -71,7 +71,7 @@ def scalar(
     tensor: TensorLike,
     collections: Sequence[str] | None = None,
     family: str | None = None,
-) -> Any:
+) -> Tensor:
     """A summary of one number, for TensorBoard.
 
     Args:
@@ -105,7 +105,7 @@ def histogram(
     values: TensorLike,
     collections: Sequence[str] | None = None,
     family: str | None = None,
-) -> Any:
+) -> Tensor:
     """A summary of how values are distributed, for TensorBoard.
 
     Args:
@@ -140,7 +140,7 @@ def image(
     max_outputs: int = 3,
     collections: Sequence[str] | None = None,
     family: str | None = None,
-) -> Any:
+) -> Tensor:
     """A summary of the first pictures of a batch, for TensorBoard.
 
     Floats are scaled picture by picture: the largest becomes 255 or, where some are negative, zero
@@ -180,7 +180,7 @@ def audio(
     max_outputs: int = 3,
     collections: Sequence[str] | None = None,
     family: str | None = None,
-) -> Any:
+) -> Tensor:
     """A summary of the first sounds of a float32 batch [count, frames] or [.., channels].
 
     Samples are in -1..1; sample_rate in hertz, a number or a scalar tensor.
@@ -203,7 +203,7 @@ def tensor_summary(
     summary_metadata: Any = None,
     family: str | None = None,
     display_name: str | None = None,
-) -> Any:
+) -> Tensor:
     """A summary of a whole tensor of any type.
 
     summary_description and display_name take the place of those in summary_metadata, a
@@ -228,7 +228,7 @@ def tensor_summary(
 
 
 @export("summary.text")
-def text(name: str, tensor: Any, collections: Sequence[str] | None = None) -> Any:
+def text(name: str, tensor: Any, collections: Sequence[str] | None = None) -> Tensor:
     """A summary of texts, a string tensor of any shape; ValueError for another type."""
     from ...io.protos import SummaryMetadata
 
@@ -255,7 +255,7 @@ def get_summary_description(node_def: Any) -> Any:
 @export("summary.merge")
 def merge(
     inputs: Sequence[Tensor], collections: Sequence[str] | None = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Several summaries as one.
 
     Args:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -154,7 +154,7 @@ def _bucketized_shapes(c: ShapeContext) -> list[TensorShape]:
     return list(values)
 
 
-def _values() -> Any:
+def _values() -> np.ndarray:
     return np.array([3.0, -1.5, 0.25, 7.0, 3.0, 2.0], np.float32)
 
 

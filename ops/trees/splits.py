@@ -271,11 +271,11 @@ def _split_shapes(c: ShapeContext) -> list[TensorShape]:
     return [*[found] * 4, contributions, contributions, found]
 
 
-def _range() -> Any:
+def _range() -> np.ndarray:
     return np.array([0, 2], np.int32)
 
 
-def _stats() -> Any:
+def _stats() -> np.ndarray:
     return np.array(
         [
             [[0.0, 0.0], [0.08, 0.09], [0.0, 0.0], [0.0, 0.0]],

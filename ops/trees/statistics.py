@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -142,19 +142,19 @@ def _sparse_shapes(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape([None, 4]), TensorShape([None]), TensorShape([4])]
 
 
-def _nodes() -> Any:
+def _nodes() -> np.ndarray:
     return np.array([0, 1, 1, 0, 2], np.int32)
 
 
-def _gradients() -> Any:
+def _gradients() -> np.ndarray:
     return np.array([[0.1], [0.33], [-0.2], [0.7], [0.05]], np.float32)
 
 
-def _hessians() -> Any:
+def _hessians() -> np.ndarray:
     return np.array([[0.2], [0.1], [0.4], [0.03], [0.5]], np.float32)
 
 
-def _buckets() -> Any:
+def _buckets() -> np.ndarray:
     return np.array([0, 3, 1, 0, 2], np.int32)
 
 

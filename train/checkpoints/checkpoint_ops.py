@@ -13,6 +13,7 @@ from ...ops.public import raw, tf
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
     from ...engine.types.shape import TensorShape
     from ...ops.state.variable_partitions import PartitionInfo
@@ -45,7 +46,7 @@ def _load_and_remap_matrix(
     num_row_oov_buckets: int = 0,
     num_col_oov_buckets: int = 0,
     max_rows_in_memory: int = -1,
-) -> Any:
+) -> Tensor:
     """A matrix from a checkpoint, with rows and columns where the new vocabularies have them."""
     for axis, count in (("row", num_row_oov_buckets), ("col", num_col_oov_buckets)):
         if count < 0:

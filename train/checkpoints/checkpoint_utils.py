@@ -19,6 +19,7 @@ from .saveable import op_list_to_dict, saveable_objects_for_op
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...io.checkpoint_reader import CheckpointReader
     from ...ops.state.variables import Variable
 
 
@@ -32,7 +33,7 @@ def _get_checkpoint_filename(ckpt_dir_or_file: str) -> str | None:
     return path
 
 
-def load_checkpoint(ckpt_dir_or_file: str) -> Any:
+def load_checkpoint(ckpt_dir_or_file: str) -> CheckpointReader:
     """A reader for a checkpoint, or for the last one in a folder."""
     from ...io.checkpoint_reader import new_checkpoint_reader
 

@@ -17,6 +17,7 @@ from .saveable import SaveableObject, SaveSpec
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
 
 
@@ -28,7 +29,9 @@ class _Saveable(SaveableObject):
         specs = [SaveSpec(keys, "", f"{name}-keys"), SaveSpec(values, "", f"{name}-values")]
         super().__init__(table, specs, name)
 
-    def restore(self, restored_tensors: Any, restored_shapes: Any, name: str | None = None) -> Any:
+    def restore(
+        self, restored_tensors: Any, restored_shapes: Any, name: str | None = None
+    ) -> Operation:
         with name_scope(name, f"{self.name}_table_restore"):
             with colocate_with(self.op.resource_handle):
                 return raw.LookupTableImportV2(
@@ -60,15 +63,15 @@ class _Mutable(LookupInterface):
         # A restored table must be found again.
         return self._checkpoint and self._shared_name is None
 
-    def size(self, name: str | None = None) -> Any:
+    def size(self, name: str | None = None) -> Tensor:
         handle = self.resource_handle
         with name_scope(name, f"{self.name}_Size", [handle]), colocate_with(handle):
             return raw.LookupTableSizeV2(handle)
 
-    def _scope(self, name: str | None, what: str, *values: Any) -> Any:
+    def _scope(self, name: str | None, what: str, *values: Any) -> name_scope:
         return name_scope(name, f"{self.name}_lookup_table_{what}", [self.resource_handle, *values])
 
-    def _removal(self, keys: Tensor, name: str | None) -> Any:
+    def _removal(self, keys: Tensor, name: str | None) -> Operation:
         if keys.dtype != self._key_dtype:
             raise TypeError(
                 f"Signature mismatch. Keys must be dtype {self._key_dtype}, got {keys.dtype}."
@@ -76,12 +79,12 @@ class _Mutable(LookupInterface):
         with self._scope(name, "remove", keys, self._default_value):
             return raw.LookupTableRemoveV2(self.resource_handle, keys)
 
-    def _found(self, keys: Tensor) -> Any:
+    def _found(self, keys: Tensor) -> Tensor:
         keys = convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
         with colocate_with(self.resource_handle):
             return raw.LookupTableFindV2(self.resource_handle, keys, self._default_value)
 
-    def _insertion(self, keys: TensorLike, values: TensorLike, name: str | None) -> Any:
+    def _insertion(self, keys: TensorLike, values: TensorLike, name: str | None) -> Operation:
         with self._scope(name, "insert", keys, values):
             keys = convert_to_tensor(keys, self._key_dtype, name="keys")
             values = convert_to_tensor(values, self._value_dtype, name="values")
@@ -122,7 +125,7 @@ class MutableHashTable(_Mutable):
         super().__init__(key_dtype, value_dtype)
         self._begin()
 
-    def _create_resource(self) -> Any:
+    def _create_resource(self) -> Tensor:
         settings: dict[str, Any] = {
             "shared_name": self._shared_name,
             "use_node_name_sharing": self._shares_node_name,
@@ -137,16 +140,16 @@ class MutableHashTable(_Mutable):
         self._table_name = handle.op.name.split("/")[-1]
         return handle
 
-    def remove(self, keys: Any, name: str | None = None) -> Any:
+    def remove(self, keys: Any, name: str | None = None) -> Operation:
         """An operation that takes keys out."""
         return self._removal(keys, name)
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: Any, name: str | None = None) -> Tensor:
         """The values of keys; the default for those that are not there."""
         with self._scope(name, "find", keys, self._default_value):
             return self._found(keys)
 
-    def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Any:
+    def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Operation:
         """An operation that gives keys values."""
         return self._insertion(keys, values, name)
 
@@ -181,7 +184,7 @@ class DenseHashTable(_Mutable):
         super().__init__(key_dtype, value_dtype)
         self._begin()
 
-    def _create_resource(self) -> Any:
+    def _create_resource(self) -> Tensor:
         handle = raw.MutableDenseHashTableV2(
             empty_key=self._empty_key,
             deleted_key=self._deleted_key,
@@ -195,14 +198,14 @@ class DenseHashTable(_Mutable):
         self._table_name = handle.op.name.split("/")[-1]
         return handle
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: Any, name: str | None = None) -> Tensor:
         """The values of keys; the default for those that are not there."""
         with self._scope(name, "find", keys):
             return self._found(keys)
 
     def insert_or_assign(
         self, keys: TensorLike, values: TensorLike, name: str | None = None
-    ) -> Any:
+    ) -> Operation:
         """An operation that gives keys values."""
         return self._insertion(keys, values, name)
 
@@ -210,7 +213,7 @@ class DenseHashTable(_Mutable):
         """The same as `insert_or_assign`."""
         return self.insert_or_assign(keys, values, name)
 
-    def erase(self, keys: Any, name: str | None = None) -> Any:
+    def erase(self, keys: Any, name: str | None = None) -> Operation:
         """An operation that takes keys out."""
         return self._removal(keys, name)
 

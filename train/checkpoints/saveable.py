@@ -17,6 +17,7 @@ from ..variables.variable_kind import is_variable
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.operation import Operation
     from ...engine.types.shape import TensorShape
     from ...ops.state.variables import Variable
 
@@ -125,7 +126,7 @@ class ResourceVariableSaveable(SaveableObject):
         spec = SaveSpec(tensor, slice_spec, name, dtype=var.dtype, device=var.device)
         super().__init__(var, [spec], name)
 
-    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Operation:
         value = restored_tensors[0]
         if restored_shapes is not None:
             value = tf.reshape(value, restored_shapes[0])
@@ -174,7 +175,7 @@ def saveable_objects_for_op(op: Any, name: str) -> Iterator[SaveableObject]:
         yield _saveable(variable, "", name)
 
 
-def _saveable(variable: Any, slice_spec: str, name: str) -> SaveableObject:
+def _saveable(variable: Variable, slice_spec: str, name: str) -> SaveableObject:
     by_reference = variable.op.type in _REFERENCE_OPS
     kind = ReferenceVariableSaveable if by_reference else ResourceVariableSaveable
     return kind(variable, slice_spec, name)

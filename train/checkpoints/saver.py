@@ -440,7 +440,7 @@ class Saver:
             save_debug_info=save_debug_info,
         )
 
-    def restore(self, sess: Any, save_path: str | None) -> None:
+    def restore(self, sess: BaseSession, save_path: str | None) -> None:
         """Gives the variables the values that they have in a checkpoint; they need no initializer.
 
         Args:
@@ -468,7 +468,7 @@ class Saver:
             shorten(error)
             raise
 
-    def _restore(self, sess: Any, save_path: Any) -> None:
+    def _restore(self, sess: BaseSession, save_path: Any) -> None:
         if self._is_empty:
             return
         if save_path is None:

@@ -24,6 +24,7 @@ from .saveable import (
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
 
 # The values of SaverDef.CheckpointFormatVersion, without importing the message.
@@ -43,7 +44,7 @@ class BaseSaverBuilder:
     def __init__(self, write_version: int = V2) -> None:
         self._write_version = write_version
 
-    def save_op(self, filename_tensor: Any, saveables: Saveables) -> Any:
+    def save_op(self, filename_tensor: Any, saveables: Saveables) -> Operation:
         """The op that writes the saveables."""
         names, tensors, slices = [], [], []
         for saveable in saveables:
@@ -83,7 +84,7 @@ class BaseSaverBuilder:
 
     def sharded_filename(
         self, filename_tensor: TensorLike, shard: int, num_shards: TensorLike
-    ) -> Any:
+    ) -> Tensor:
         """The name of one shard."""
         return raw.ShardedFilename(filename_tensor, shard, num_shards)
 
@@ -91,7 +92,7 @@ class BaseSaverBuilder:
         """The name of the file, once it is written."""
         return with_dependencies([self.save_op(filename_tensor, saveables)], filename_tensor)
 
-    def _AddShardedSaveOpsForV2(self, checkpoint_prefix: Tensor, per_device: PerDevice) -> Any:  # noqa: N802
+    def _AddShardedSaveOpsForV2(self, checkpoint_prefix: Tensor, per_device: PerDevice) -> Tensor:  # noqa: N802
         """Writes a shard per device into a folder of its own, then merges them."""
         import uuid
 
@@ -112,7 +113,7 @@ class BaseSaverBuilder:
                 with control_dependencies([merge]):
                     return tf.identity(checkpoint_prefix)
 
-    def _AddShardedSaveOps(self, filename_tensor: Tensor, per_device: PerDevice) -> Any:  # noqa: N802
+    def _AddShardedSaveOps(self, filename_tensor: Tensor, per_device: PerDevice) -> Tensor:  # noqa: N802
         if self._write_version == V2:
             return self._AddShardedSaveOpsForV2(filename_tensor, per_device)
         shards = tf.constant(len(per_device), name="num_shards")
@@ -132,7 +133,7 @@ class BaseSaverBuilder:
         reshape: bool,
         preferred_shard: int = -1,
         name: str = "restore_all",
-    ) -> Any:
+    ) -> Operation:
         """The op that restores the saveables."""
         tensors = self.bulk_restore(
             filename_tensor, saveables, preferred_shard, restore_sequentially
@@ -151,7 +152,7 @@ class BaseSaverBuilder:
         per_device: PerDevice,
         restore_sequentially: bool,
         reshape: bool,
-    ) -> Any:
+    ) -> Operation:
         restored = []
         for shard, (place, saveables) in enumerate(per_device):
             with device(place):

@@ -38,6 +38,7 @@ from .worker import Transfers, key_of_collectives
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
+    from ...engine.types.dtypes import DType
     from .worker import Worker
 
 # So often the log says which tasks have not answered yet, in seconds.
@@ -399,7 +400,7 @@ class MasterSession:
         """Forgets a callable."""
         self._callables.pop(number, None)
 
-    def dtype(self, name: str) -> Any:
+    def dtype(self, name: str) -> DType:
         """The dtype of a tensor."""
         return self.tensor(name, "FetchOutputs node").dtype.base_dtype
 

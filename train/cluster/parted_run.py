@@ -22,6 +22,7 @@ from .tensor_messages import decoded, encoded
 from .trace import Trace
 
 if TYPE_CHECKING:
+    from ...engine.types.dtypes import DType
     from .partition import Part
     from .worker import RegisteredGraph, Worker
 
@@ -231,5 +232,5 @@ def failure_of(failures: Sequence[errors.OpError]) -> errors.OpError:
     return (causes or failures)[0]
 
 
-def _dtype(value: Any) -> Any:
+def _dtype(value: Any) -> DType:
     return dtypes.string if isinstance(value, bytes) else dtypes.as_dtype(value.dtype)

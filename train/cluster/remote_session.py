@@ -31,6 +31,7 @@ from .link_client import STEP, Told
 from .tensor_messages import decoded, encoded
 
 if TYPE_CHECKING:
+    from ...engine.graph.annotations import Feeds
     from ...engine.graph.graph import Graph
     from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
@@ -330,7 +331,7 @@ class RemotePartialRun:
         """Whether everything was fed and fetched."""
         return not self._left
 
-    def advance(self, fetches: object, feed_dict: Any) -> Any:
+    def advance(self, fetches: object, feed_dict: Feeds) -> Any:
         """Feeds some more tensors and gives the values asked for."""
         graph = self._remote.graph
         part = Fetches(graph, fetches)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
 from ...engine.session.futures import Future
@@ -21,6 +21,9 @@ from .shared_memory import asking
 from .tensor_messages import decoded, encoded
 from .trace import Trace, wanted_of
 from .worker import Worker
+
+if TYPE_CHECKING:
+    from .worker import WorkerSession
 
 # gRPC has a number for waiting without end.
 _ENDLESS = 1e8
@@ -220,7 +223,7 @@ class WorkerService:
         self._worker.delete_session(request.session_handle)
         return protos.DeleteWorkerSessionResponse()
 
-    def _session(self, request: Any) -> Any:
+    def _session(self, request: Any) -> WorkerSession:
         return self._worker.session(request.session_handle, request.create_worker_session_called)
 
     def RegisterGraph(self, request: Any, call: Call) -> Any:

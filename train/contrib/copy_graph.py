@@ -31,7 +31,7 @@ def _collections(thing: Any, scope: str, kept: Iterable[str] = ()) -> list[str]:
 
 
 @export("contrib.copy_graph.copy_variable_to_graph")
-def copy_variable_to_graph(org_instance: object, to_graph: Graph, scope: str = "") -> Any:
+def copy_variable_to_graph(org_instance: object, to_graph: Graph, scope: str = "") -> Variable:
     """A variable like another one, in another graph.
 
     Args:

@@ -28,11 +28,11 @@ def _one_step_or_more(inputs: Tensor, single: Callable[[], Any], several: Callab
     return smart_cond(pred=tf.equal(time, 1), true_fn=single, false_fn=several)
 
 
-def _zero_where_empty(values: Tensor, lengths: Tensor) -> Any:
+def _zero_where_empty(values: Tensor, lengths: Tensor) -> Tensor:
     return tf.where(tf.less_equal(lengths, 0), tf.zeros_like(values), values)
 
 
-def _less_one(lengths: Tensor) -> Any:
+def _less_one(lengths: Tensor) -> Tensor:
     return tf.maximum(tf.constant(0, dtype=lengths.dtype), lengths - 1)
 
 
@@ -52,7 +52,7 @@ def crf_sequence_score(
         Scores [batch], not normalised.
     """
 
-    def single() -> Any:
+    def single() -> Tensor:
         kind = tag_indices.dtype
         batch = tf.shape(inputs, out_type=kind)[0]
         rows = tf.reshape(tf.range(batch, dtype=kind), [-1, 1])
@@ -80,7 +80,7 @@ def crf_multitag_sequence_score(
         transition_params: [tags, tags].
     """
 
-    def allowed() -> Any:
+    def allowed() -> Tensor:
         return tf.where(tag_bitmap, inputs, tf.fill(tf.shape(inputs), float("-inf")))
 
     def single() -> Any:
@@ -103,10 +103,10 @@ def crf_log_norm(inputs: Tensor, sequence_lengths: Tensor, transition_params: Te
     """
     first = tf.squeeze(tf.slice(inputs, [0, 0, 0], [-1, 1, -1]), [1])
 
-    def single() -> Any:
+    def single() -> Tensor:
         return _zero_where_empty(tf.reduce_logsumexp(first, [1]), sequence_lengths)
 
-    def several() -> Any:
+    def several() -> Tensor:
         rest = tf.slice(inputs, [0, 1, 0], [-1, -1, -1])
         _, alphas = dynamic_rnn(
             cell=CrfForwardRnnCell(transition_params),
@@ -126,7 +126,7 @@ def crf_log_likelihood(
     tag_indices: Tensor,
     sequence_lengths: Tensor,
     transition_params: Any = None,
-) -> Any:
+) -> tuple[Any, Any]:
     """The log likelihood of tags (tf.contrib.crf.crf_log_likelihood).
 
     Args:
@@ -173,7 +173,7 @@ def crf_unary_score(tag_indices: Structure, sequence_lengths: Tensor, inputs: Te
     return tf.reduce_sum(scores * _mask(tag_indices, sequence_lengths), 1)
 
 
-def _mask(tag_indices: Tensor, lengths: Tensor) -> Any:
+def _mask(tag_indices: Tensor, lengths: Tensor) -> Tensor:
     """1 for each step of a sequence, 0 behind its end."""
     return tf.sequence_mask(lengths, maxlen=tf.shape(tag_indices)[1], dtype=dtypes.float32)
 
@@ -227,7 +227,7 @@ class CrfForwardRnnCell(_OverTags):
 
     def __call__(  # type: ignore[override]
         self, inputs: Structure, state: Tensor, scope: VariableScope | str | None = None
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         """The new sums, twice."""
         scores = tf.expand_dims(state, 2) + self._transition_params
         new = inputs + tf.reduce_logsumexp(scores, [1])
@@ -273,7 +273,7 @@ class CrfDecodeForwardRnnCell(_OverTags):
 
     def __call__(  # type: ignore[override]
         self, inputs: Structure, state: Tensor, scope: VariableScope | str | None = None
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         """Which tag each came from, and the new best scores."""
         scores = tf.expand_dims(state, 2) + self._transition_params
         best = inputs + tf.reduce_max(scores, [1])
@@ -292,18 +292,18 @@ class CrfDecodeBackwardRnnCell(RNNCell):
         self._num_tags = num_tags
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> int:
         """One tag."""
         return 1
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         """One tag."""
         return 1
 
     def __call__(  # type: ignore[override]
         self, inputs: Tensor, state: Structure, scope: VariableScope | str | None = None
-    ) -> Any:
+    ) -> tuple[Tensor, Tensor]:
         """The tag that the present one came from, twice."""
         present = tf.squeeze(state, axis=[1])
         rows = tf.range(tf.shape(inputs)[0])
@@ -330,13 +330,13 @@ def crf_decode(potentials: Structure, transition_params: Tensor, sequence_length
         [[0 1]] [2.]
     """
 
-    def single() -> Any:
+    def single() -> tuple[Any, Any]:
         scores = tf.squeeze(potentials, [1])
         tags = tf.expand_dims(tf.argmax(scores, axis=1), 1)
         best = tf.reduce_max(scores, axis=1)
         return tf.cast(tags, dtype=dtypes.int32), best
 
-    def several() -> Any:
+    def several() -> tuple[Tensor, Any]:
         forward = CrfDecodeForwardRnnCell(transition_params)
         first = tf.squeeze(tf.slice(potentials, [0, 0, 0], [-1, 1, -1]), axis=[1])
         rest = tf.slice(potentials, [0, 1, 0], [-1, -1, -1])

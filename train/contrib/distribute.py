@@ -29,7 +29,7 @@ class DistributeConfig(
 
     def __new__(
         cls, train_distribute: Any = None, eval_distribute: Any = None, remote_cluster: Any = None
-    ) -> Any:
+    ) -> DistributeConfig:
         return super().__new__(cls, train_distribute, eval_distribute, remote_cluster)
 
 

@@ -8,11 +8,14 @@ What needs eager execution or AutoGraph can be imported, and says so when it is 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import constant, export
 from ...engine.compat import executing_eagerly
 from ...ops.flow.graph_functions import function
+
+if TYPE_CHECKING:
+    from ..optimizers.optimizer import Optimizer
 
 # How tensors would be copied between devices, and whether calls would wait.
 for _name, _value in {
@@ -39,7 +42,7 @@ def list_devices() -> list[str]:
 
 
 @export("contrib.eager.get_optimizer_variables")
-def get_optimizer_variables(optimizer: Any) -> list[Any]:
+def get_optimizer_variables(optimizer: Optimizer) -> list[Any]:
     """The variables that an optimizer keeps."""
     return optimizer.variables()
 

@@ -269,7 +269,9 @@ def _dopri5(
     with name_scope(name, "dopri5", [y0, t, rtol, atol]) as scope:
         method = _DormandPrince(func, t, rtol, atol, options)
 
-        def interpolate(solution: Any, history: Any, rk_state: Any, i: Tensor) -> Any:
+        def interpolate(
+            solution: Any, history: Any, rk_state: Any, i: Tensor
+        ) -> tuple[Any, Any, Any, Tensor]:
             with name_scope("interpolate"):
                 rk_state, history, _ = tf.while_loop(
                     lambda state, *_: t[i] > state.t1,
@@ -377,11 +379,13 @@ def _integrate(
 ) -> Tensor:
     """The values at all times, by so many equal steps in each interval."""
 
-    def step(y: Tensor, t: Tensor, j: Tensor, i: Tensor) -> Any:
+    def step(y: Tensor, t: Tensor, j: Tensor, i: Tensor) -> tuple[Any, Tensor, Tensor, Tensor]:
         dt = steps[i - 1]
         return y + tf.cast(change(func, t, dt, y), dtype=y.dtype), t + dt, j + 1, i
 
-    def interval(values: Any, y: Tensor, t: Tensor, i: Tensor) -> Any:
+    def interval(
+        values: Any, y: Tensor, t: Tensor, i: Tensor
+    ) -> tuple[Any, Tensor, Tensor, Tensor]:
         y, t, _, _ = tf.while_loop(lambda _, __, j, i: j < counts[i - 1], step, (y, t, 0, i))
         return values.write(i, y), y, t, i + 1
 

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import lazy
 from ...engine.graph.collections import register_proto_function
+
+if TYPE_CHECKING:
+    from .training.hparam import HParams
 
 # Module -> its names in `tf.contrib.framework`.
 _FRAMEWORK = {
@@ -246,7 +249,7 @@ def _to_proto(hparams: Any, export_scope: str | None = None) -> Any:
     return hparams.to_proto(export_scope=export_scope)
 
 
-def _from_proto(hparam_def: object, import_scope: str | None = None) -> Any:
+def _from_proto(hparam_def: object, import_scope: str | None = None) -> HParams:
     from .training.hparam import HParams
 
     return HParams.from_proto(hparam_def, import_scope=import_scope)

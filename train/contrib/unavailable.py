@@ -105,7 +105,7 @@ TABLE = {
 class _Refusing(type):
     """A class whose functions refuse, too: `tf.lite.TFLiteConverter.from_session(…)`."""
 
-    def __getattr__(cls, name: str) -> Any:
+    def __getattr__(cls, name: str) -> _Refusing:
         if name.startswith("_"):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
         return cls

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine import api
 from ...engine.api import export
@@ -11,6 +11,9 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.types import dtypes
 from ...ops.public import tf
 from . import strategy_context
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
 
 def _replicas(name: str) -> int:
@@ -41,7 +44,7 @@ def _of_examples(losses: Any) -> Any:
 
 @export("nn.compute_average_loss")
 def compute_average_loss(
-    per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
+    per_example_loss: Any, sample_weight: TensorLike | None = None, global_batch_size: Any = None
 ) -> Any:
     """The sum of losses over the size of the batch of all replicas (tf.nn.compute_average_loss).
 

@@ -41,7 +41,7 @@ class ClusterResolver(metaclass=abc.ABCMeta):
 
     def num_accelerators(
         self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
-    ) -> Any:
+    ) -> dict[str, int]:
         """How many processors there are of each kind."""
         with (
             tf.Graph().as_default(),
@@ -194,7 +194,7 @@ class UnionClusterResolver(ClusterResolver):
 
     def num_accelerators(
         self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
-    ) -> Any:
+    ) -> dict[str, int]:
         """The first one's."""
         return self._cluster_resolvers[0].num_accelerators(task_type, task_id, config_proto)
 
@@ -298,7 +298,7 @@ class TFConfigClusterResolver(ClusterResolver):
 
     def num_accelerators(
         self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
-    ) -> Any:
+    ) -> dict[str, int]:
         """How many processors there are of each kind."""
         kind = self.task_type if task_type is None else task_type
         number = self.task_id if task_id is None else task_id

@@ -181,7 +181,7 @@ class CollectiveExtended(StrategyExtended):
         mean: Tensor = tf.cast(total / tf.cast(self.count, total.dtype), total.dtype)
         return mean
 
-    def _rows(self, value: Any, reduce_op: ReduceOp) -> Any:
+    def _rows(self, value: Any, reduce_op: ReduceOp) -> IndexedSlices:
         """The rows of all workers' IndexedSlices."""
         values = raw.CollectiveGather(input=value.values, shape=[0], **self._about())
         indices = raw.CollectiveGather(input=value.indices, shape=[0], **self._about())

@@ -13,7 +13,7 @@ from ...ops.public import tf
 from .replica_values import regroup
 
 
-def in_parts(dataset: DatasetV2, count: int) -> Any:
+def in_parts(dataset: DatasetV2, count: int) -> DatasetV1Adapter:
     """A dataset of whose batches each replica's part is an element."""
     return DatasetV1Adapter(_RebatchDataset(dataset, count))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.types import nest
@@ -19,6 +19,9 @@ from .replica_values import DistributedValues, Mirrored, for_device, regroup, re
 from .strategy import Strategy, StrategyExtended, UpdateContext
 from .strategy_context import ReduceOp
 from .strategy_input import InputContext, input_of
+
+if TYPE_CHECKING:
+    from .strategy import ReplicaContext
 
 
 def devices_of(devices: Sequence[str]) -> tuple[str, ...]:
@@ -73,7 +76,7 @@ class MirroredExtended(StrategyExtended):
             with tf.variable_creator_scope(self._create):
                 yield strategy
 
-    def _create(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+    def _create(self, next_creator: Callable[..., Any], **kwargs: Any) -> DistributedVariable:
         def create(**given: Any) -> list[Any]:
             found: list[Any] = []
             for i, device in enumerate(self._devices):
@@ -127,7 +130,7 @@ class MirroredExtended(StrategyExtended):
         """The values of the replicas."""
         return value.values if isinstance(value, DistributedValues) else (value,)
 
-    def replica_context(self) -> Any:
+    def replica_context(self) -> ReplicaContext:
         """The replica that an optimizer is called in.
 
         Raises:
@@ -292,7 +295,7 @@ class MirroredExtended(StrategyExtended):
         """A dataset that a function gives, of which each replica gets an element."""
         return DistributedDataset(self._devices, dataset_fn(self.input_context()))
 
-    def output_of_steps(self, outputs: Any) -> Any:
+    def output_of_steps(self, outputs: Any) -> tuple[Any, ...]:
         """What a loop carries of a step's output: the values of the replicas."""
         return self.local_results(outputs)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.graph.collections import GraphKeys
 from ...engine.graph.convert import internal_convert_to_tensor
@@ -21,6 +21,14 @@ from . import strategy_context as modes
 from .replica_values import DistributedValues, Mirrored, with_operators
 from .strategy import UpdateContext
 from .strategy_context import ReduceOp
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...engine.session.session import BaseSession
+    from ...engine.types.dtypes import DType
+    from ...ops.state.variables import Variable
 
 
 class _OpOfAll(NamedTuple):
@@ -173,7 +181,7 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
             return self._initializer_op
         return tf.group(*(v.initializer for v in self._values))
 
-    def is_initialized(self, name: str | None = None) -> Any:
+    def is_initialized(self, name: str | None = None) -> Tensor:
         """A tensor that tells whether all of them have a value."""
         result = self.primary.is_initialized()
         for variable in self._values[1:-1]:
@@ -188,7 +196,7 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
         """The first one's VariableDef."""
         return self.primary.to_proto(export_scope)
 
-    def load(self, value: Any, session: Any = None) -> None:
+    def load(self, value: Any, session: BaseSession | None = None) -> None:
         """Gives all of them a value in a session."""
         for variable in self._values:
             variable.load(value, session)
@@ -199,7 +207,7 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
 
     # Reads
 
-    def eval(self, session: Any = None) -> Any:
+    def eval(self, session: BaseSession | None = None) -> Any:
         """This replica's value in a session."""
         return self._closest().eval(session)
 
@@ -207,20 +215,20 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
         """This replica's value."""
         return self._closest().value()
 
-    def read_value(self) -> Any:
+    def read_value(self) -> Tensor:
         """The value, read by an operation of its own."""
         return tf.identity(self.get())
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Any:
         """Rows of this replica's value."""
         return self._closest().sparse_read(indices, name)
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Any:
         """Slices of this replica's value."""
         return self._closest().gather_nd(indices, name)
 
     def _dense_var_to_tensor(
-        self, dtype: Any = None, name: str | None = None, as_ref: bool = False
+        self, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
     ) -> Any:
         return internal_convert_to_tensor(self.get(), dtype=dtype, name=name, as_ref=as_ref)
 
@@ -231,7 +239,7 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
 class MirroredVariable(DistributedVariable, Mirrored):
     """Variables of replicas that have the same value."""
 
-    def _value_of_all(self) -> Any:
+    def _value_of_all(self) -> Tensor:
         return tf.identity(DistributedValues.get(self))
 
     def _as_graph_element(self) -> Any:
@@ -241,7 +249,7 @@ class MirroredVariable(DistributedVariable, Mirrored):
     def _assigned(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """What a method of each gives, of a value that is the same for all."""
 
-        def assign(variable: Any, *args: Any, **kwargs: Any) -> Any:
+        def assign(variable: Variable, *args: Any, **kwargs: Any) -> Any:
             return getattr(variable, name)(*args, **kwargs)
 
         context = modes.get_replica_context()
@@ -326,7 +334,7 @@ class _MirroredSaveable(ResourceVariableSaveable):
         self._variables = variable.values
         super().__init__(variable.primary, "", name)
 
-    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Operation:
         (value,) = restored_tensors
         done = []
         for variable in self._variables:

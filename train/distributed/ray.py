@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ..sessions.monitored_session import MonitoredTrainingSession
 from .collective_strategy import MultiWorkerMirroredStrategy
+
+if TYPE_CHECKING:
+    from ..sessions.monitored_session import MonitoredSession
 
 
 @export("distribute.ray.Worker")
@@ -54,7 +57,7 @@ class Worker:
     ) -> None:
         self._entered.close()
 
-    def session(self, **given: Any) -> Any:
+    def session(self, **given: Any) -> MonitoredSession:
         """A monitored session that begins with the last checkpoint, and saves.
 
         Args:

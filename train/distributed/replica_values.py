@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...engine.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from ...engine.types import nest
 from ...ops.public import tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
 
 Wrap = Callable[[Sequence[str], Sequence[Any]], Any]
 
@@ -87,7 +90,9 @@ class PerReplica(DistributedValues):
 _Kind = TypeVar("_Kind", bound="DistributedValues")
 
 
-def _to_tensor(value: Mirrored, dtype: Any = None, name: Any = None, as_ref: bool = False) -> Any:
+def _to_tensor(
+    value: Mirrored, dtype: Any = None, name: Any = None, as_ref: bool = False
+) -> Tensor:
     return convert_to_tensor(value.get(), dtype=dtype, name=name)
 
 

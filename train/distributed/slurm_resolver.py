@@ -110,7 +110,7 @@ class SlurmClusterResolver(ClusterResolver):
 
     def num_accelerators(
         self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
-    ) -> Any:
+    ) -> dict[Any, Any]:
         """How many GPUs a node has, as it was said."""
         del task_type, task_id, config_proto
         return {"GPU": self._gpus_per_node}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.types import nest
@@ -21,6 +21,10 @@ from . import strategy_context as modes
 from .strategy_context import ReduceOp
 from .strategy_input import InputContext, InputIterator, MultiStepContext
 from .strategy_input import input_of as _input_of
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 
 @export("distribute.ReplicaContext", "contrib.distribute.ReplicaContext")
@@ -235,7 +239,7 @@ class StrategyExtended:
         """The tensor on devices, of which there is one."""
         return tensor
 
-    def read_var(self, v: Any) -> Any:
+    def read_var(self, v: Any) -> Tensor:
         """A variable's value."""
         return tf.identity(v)
 
@@ -293,7 +297,7 @@ class StrategyExtended:
         context = MultiStepContext()
         given = nest.flatten(initial_loop_values or {})
 
-        def body(i: Any, *unused: Any) -> Any:
+        def body(i: Any, *unused: Any) -> list[Any]:
             result = fn(context, iterator.get_next())
             outputs = nest.flatten(context.carried(self))
             with tf.control_dependencies([result]):
@@ -413,7 +417,7 @@ class Strategy:
         """The values of this process's replicas."""
         return self.experimental_local_results(value)
 
-    def group(self, value: object, name: str | None = None) -> Any:
+    def group(self, value: object, name: str | None = None) -> Operation:
         """An op that runs what replicas gave."""
         return tf.group(*self._extended.local_results(value), name=name)
 

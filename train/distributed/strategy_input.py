@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.types import nest
 from ...ops.data.dataset import DatasetV2
 from .replica_values import PerReplica
 from .strategy_context import get_strategy
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
 
 @export("distribute.InputReplicationMode")
@@ -114,7 +117,7 @@ class MultiStepContext:
             packed = {name: _joined(extended, one) for name, one in packed.items()}
         self._last_step_outputs = packed
 
-    def set_last_step_output(self, name: str, output: Any, reduce_op: Any = None) -> None:
+    def set_last_step_output(self, name: str, output: TensorLike, reduce_op: Any = None) -> None:
         """Says what an output is, and how those of replicas become one."""
         strategy = get_strategy()
         if reduce_op is not None and strategy.extended.is_mirrored:

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...ops.nn.losses_reduction import Reduction
 from .canned_models import baseline_model_fn
 from .estimator import Estimator
 from .heads import Head, RegressionHead, classifier_head
+
+if TYPE_CHECKING:
+    from .model_fn import EstimatorSpec
 
 
 @export("estimator.BaselineClassifier")
@@ -41,7 +44,7 @@ class BaselineClassifier(Estimator):
     ) -> None:
         made: Head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
 
-        def model_fn(features: dict[str, Any], labels: object, mode: str) -> Any:
+        def model_fn(features: dict[str, Any], labels: object, mode: str) -> EstimatorSpec:
             return baseline_model_fn(
                 *(features, labels, mode),
                 head=made,
@@ -74,7 +77,7 @@ class BaselineEstimator(Estimator):
     ) -> None:
         made: Head = head
 
-        def model_fn(features: dict[str, Any], labels: object, mode: str) -> Any:
+        def model_fn(features: dict[str, Any], labels: object, mode: str) -> EstimatorSpec:
             return baseline_model_fn(
                 *(features, labels, mode),
                 head=made,
@@ -111,7 +114,7 @@ class BaselineRegressor(Estimator):
     ) -> None:
         made: Head = RegressionHead(label_dimension, weight_column, loss_reduction)
 
-        def model_fn(features: dict[str, Any], labels: object, mode: str) -> Any:
+        def model_fn(features: dict[str, Any], labels: object, mode: str) -> EstimatorSpec:
             return baseline_model_fn(
                 *(features, labels, mode),
                 head=made,

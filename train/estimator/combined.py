@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...ops.nn.activation import relu
@@ -12,6 +12,9 @@ from ...ops.nn.losses_reduction import Reduction
 from .canned_models import combined_model_fn
 from .estimator import Estimator
 from .heads import Head, RegressionHead, classifier_head
+
+if TYPE_CHECKING:
+    from .model_fn import EstimatorSpec
 
 
 @export("estimator.DNNLinearCombinedClassifier")
@@ -59,7 +62,7 @@ class DNNLinearCombinedClassifier(Estimator):
         _require_columns(linear_feature_columns, dnn_feature_columns)
         made: Head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
 
-        def model_fn(features: object, labels: object, mode: str, config: object) -> Any:
+        def model_fn(features: object, labels: object, mode: str, config: object) -> EstimatorSpec:
             return combined_model_fn(
                 *(features, labels, mode, config),
                 head=made,
@@ -115,7 +118,7 @@ class DNNLinearCombinedEstimator(Estimator):
         _require_columns(linear_feature_columns, dnn_feature_columns)
         made: Head = head
 
-        def model_fn(features: object, labels: object, mode: str, config: object) -> Any:
+        def model_fn(features: object, labels: object, mode: str, config: object) -> EstimatorSpec:
             return combined_model_fn(
                 *(features, labels, mode, config),
                 head=made,
@@ -177,7 +180,7 @@ class DNNLinearCombinedRegressor(Estimator):
         _require_columns(linear_feature_columns, dnn_feature_columns)
         made: Head = RegressionHead(label_dimension, weight_column, loss_reduction)
 
-        def model_fn(features: object, labels: object, mode: str, config: object) -> Any:
+        def model_fn(features: object, labels: object, mode: str, config: object) -> EstimatorSpec:
             return combined_model_fn(
                 *(features, labels, mode, config),
                 head=made,

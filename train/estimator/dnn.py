@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...ops.nn.activation import relu
@@ -12,6 +12,9 @@ from ...ops.nn.losses_reduction import Reduction
 from .canned_models import dnn_model_fn
 from .estimator import Estimator
 from .heads import Head, RegressionHead, classifier_head
+
+if TYPE_CHECKING:
+    from .model_fn import EstimatorSpec
 
 
 @export("estimator.DNNClassifier")
@@ -56,7 +59,7 @@ class DNNClassifier(Estimator):
     ) -> None:
         made: Head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
 
-        def model_fn(features: object, labels: object, mode: str, config: object) -> Any:
+        def model_fn(features: object, labels: object, mode: str, config: object) -> EstimatorSpec:
             return dnn_model_fn(
                 *(features, labels, mode, config),
                 head=made,
@@ -108,7 +111,7 @@ class DNNEstimator(Estimator):
     ) -> None:
         made: Head = head
 
-        def model_fn(features: object, labels: object, mode: str, config: object) -> Any:
+        def model_fn(features: object, labels: object, mode: str, config: object) -> EstimatorSpec:
             return dnn_model_fn(
                 *(features, labels, mode, config),
                 head=made,
@@ -164,7 +167,7 @@ class DNNRegressor(Estimator):
     ) -> None:
         made: Head = RegressionHead(label_dimension, weight_column, loss_reduction)
 
-        def model_fn(features: object, labels: object, mode: str, config: object) -> Any:
+        def model_fn(features: object, labels: object, mode: str, config: object) -> EstimatorSpec:
             return dnn_model_fn(
                 *(features, labels, mode, config),
                 head=made,

@@ -20,7 +20,7 @@ from .estimator import Estimator
 from .exporter import evaluations_in
 
 if TYPE_CHECKING:
-    from ..sessions.session_run_hook import SessionRunContext
+    from ..sessions.session_run_hook import SessionRunContext, SessionRunValues
 
 
 @export("estimator.experimental.make_early_stopping_hook")
@@ -224,11 +224,11 @@ class _StopOnPredicateHook(SessionRunHook):
         self._global_step_tensor = get_global_step()
         self._stop_op = tf.assign(_stop_variable(), True)
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Asks for the step."""
         return SessionRunArgs(self._global_step_tensor)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Stops if the function says so."""
         step = run_values.results
         if self._timer.should_trigger_for_step(step):
@@ -246,11 +246,11 @@ class _CheckForStoppingHook(SessionRunHook):
         """Makes the variable."""
         self._stop_var = _stop_variable()
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Asks for the variable."""
         return SessionRunArgs(self._stop_var)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Stops if it is set."""
         if run_values.results:
             log.info("Early stopping requested, suspending run.")

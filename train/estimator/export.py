@@ -84,7 +84,7 @@ class ServingInputReceiver(
         features: object,
         receiver_tensors: object,
         receiver_tensors_alternatives: object = None,
-    ) -> Any:
+    ) -> ServingInputReceiver:
         features = wrap_and_check_input_tensors(features, "feature", allow_int_keys=True)
         receiver_tensors = wrap_and_check_input_tensors(receiver_tensors, "receiver_tensor")
         if receiver_tensors_alternatives is not None:
@@ -122,7 +122,7 @@ class TensorServingInputReceiver(
         features: object,
         receiver_tensors: object,
         receiver_tensors_alternatives: object = None,
-    ) -> Any:
+    ) -> TensorServingInputReceiver:
         if features is None:
             raise ValueError("features must be defined.")
         _check_tensor(features, "", "feature")
@@ -147,7 +147,9 @@ class SupervisedInputReceiver(
 ):
     """What an exported model with labels takes."""
 
-    def __new__(cls, features: object, labels: object, receiver_tensors: object) -> Any:
+    def __new__(
+        cls, features: object, labels: object, receiver_tensors: object
+    ) -> SupervisedInputReceiver:
         wrap_and_check_input_tensors(features, "feature", allow_int_keys=True)
         wrap_and_check_input_tensors(labels, "label", allow_int_keys=True)
         receiver_tensors = wrap_and_check_input_tensors(receiver_tensors, "receiver_tensor")
@@ -168,7 +170,7 @@ def build_parsing_serving_input_receiver_fn(
         A function that makes the placeholder, and parses it.
     """
 
-    def serving_input_receiver_fn() -> Any:
+    def serving_input_receiver_fn() -> ServingInputReceiver:
         examples = tf.placeholder(
             dtypes.string, shape=[default_batch_size], name="input_example_tensor"
         )
@@ -177,7 +179,7 @@ def build_parsing_serving_input_receiver_fn(
     return serving_input_receiver_fn
 
 
-def _placeholder_like(tensor: Any, batch_size: int | None) -> Any:
+def _placeholder_like(tensor: Any, batch_size: int | None) -> Tensor:
     shape = TensorShape([batch_size]).concatenate(tensor.get_shape()[1:])
     return tf.placeholder(tensor.dtype, shape=shape, name=tensor.op.name)
 
@@ -200,7 +202,7 @@ def build_raw_serving_input_receiver_fn(
         A function that makes the placeholders.
     """
 
-    def serving_input_receiver_fn() -> Any:
+    def serving_input_receiver_fn() -> ServingInputReceiver:
         tensors = _placeholders_like(features, default_batch_size)
         return ServingInputReceiver(tensors, tensors)
 
@@ -242,7 +244,7 @@ def build_raw_supervised_input_receiver_fn(
         one = _placeholder_like(tensors, default_batch_size)
         return one, {default: one}
 
-    def supervised_input_receiver_fn() -> Any:
+    def supervised_input_receiver_fn() -> SupervisedInputReceiver:
         of_features, received = copied(features, SINGLE_RECEIVER_DEFAULT_NAME)
         of_labels, more = copied(labels, SINGLE_LABEL_DEFAULT_NAME)
         return SupervisedInputReceiver(of_features, of_labels, {**received, **more})

@@ -108,7 +108,7 @@ class RegressionOutput(ExportOutput):
         self._value = value
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Tensor:
         """The values."""
         return self._value
 

@@ -83,7 +83,7 @@ class _SavedModelExporter(Exporter):
         checkpoint_path: str,
         eval_result: dict[str, Any],
         is_the_final_export: bool,
-    ) -> Any:
+    ) -> bytes:
         """Exports the checkpoint, and deletes old exports."""
         folder = estimator.export_saved_model(
             export_path,

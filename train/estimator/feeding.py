@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
 from ...engine.interface import log
@@ -14,6 +14,9 @@ from ...ops.public import tf
 from ...ops.queues.queues import FIFOQueue, RandomShuffleQueue
 from ...ops.summaries.api import scalar
 from ..inputs.queue_runner_impl import QueueRunner, add_queue_runner
+
+if TYPE_CHECKING:
+    from ...engine.session.session import BaseSession
 
 
 class RowFeeder:
@@ -82,7 +85,7 @@ class FeedingQueueRunner(QueueRunner):
         )
         self._feeds = dict(zip(enqueue_ops or (), feed_fns or ()))
 
-    def _enqueuer(self, sess: Any, enqueue_op: Any) -> Callable[[], Any]:
+    def _enqueuer(self, sess: BaseSession, enqueue_op: Any) -> Callable[[], Any]:
         feed = self._feeds.get(enqueue_op)
         return lambda: sess.run(enqueue_op, feed_dict=feed and feed())
 

@@ -187,7 +187,7 @@ def _train_op(loss: Tensor, optimizer: Any, train_op_fn: Callable[[Any], Any] | 
     return tf.group(train_op, *updates) if updates else train_op
 
 
-def _of_every_example(logits: Tensor, values: Callable[[], Any]) -> Any:
+def _of_every_example(logits: Tensor, values: Callable[[], Any]) -> Tensor:
     batch = tf.shape(logits)[0]
     return tf.tile(tf.expand_dims(values(), axis=0), [batch, 1])
 
@@ -224,7 +224,7 @@ class _Classifier(Head):
         every = _of_every_example(logits, lambda: tf.range(self._n_classes))
         return {"all_class_ids": every, "all_classes": _of_every_example(logits, self._names)}
 
-    def _ids(self, scores: Tensor) -> Any:
+    def _ids(self, scores: Tensor) -> Tensor:
         """The number of the likeliest class."""
         return tf.expand_dims(tf.argmax(scores, axis=-1, name="class_ids"), axis=-1)
 

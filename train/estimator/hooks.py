@@ -19,7 +19,7 @@ from .settings import checked_hooks, saved_global_step
 
 if TYPE_CHECKING:
     from ...engine.session.session import BaseSession
-    from ..sessions.session_run_hook import SessionRunContext
+    from ..sessions.session_run_hook import SessionRunContext, SessionRunValues
     from .estimator import Estimator
 
 # The hooks of tf.train, under their other names.
@@ -145,11 +145,11 @@ class _StopAtCheckpointStepHook(SessionRunHook):
         if self._global_step_tensor is None:
             raise RuntimeError("Global step should be created to use StopAtCheckpointStepHook.")
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Asks for the step."""
         return SessionRunArgs(self._global_step_tensor)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Looks for the checkpoint, or waits for it."""
         if run_values.results + 1 < self._last_step:
             return

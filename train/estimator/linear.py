@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...ops.nn.losses_reduction import Reduction
@@ -12,6 +12,9 @@ from .canned_models import linear_model_fn
 from .estimator import Estimator
 from .heads import Head, RegressionHead, classifier_head
 from .linear_sdca import check_sdca
+
+if TYPE_CHECKING:
+    from .model_fn import EstimatorSpec
 
 
 @export("estimator.LinearClassifier")
@@ -52,7 +55,7 @@ class LinearClassifier(Estimator):
         check_sdca(optimizer, feature_columns, sparse_combiner, many)
         made: Head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
 
-        def model_fn(features: object, labels: object, mode: str, config: object) -> Any:
+        def model_fn(features: object, labels: object, mode: str, config: object) -> EstimatorSpec:
             return linear_model_fn(
                 *(features, labels, mode, config),
                 head=made,
@@ -93,7 +96,7 @@ class LinearEstimator(Estimator):
     ) -> None:
         made: Head = head
 
-        def model_fn(features: object, labels: object, mode: str, config: object) -> Any:
+        def model_fn(features: object, labels: object, mode: str, config: object) -> EstimatorSpec:
             return linear_model_fn(
                 *(features, labels, mode, config),
                 head=made,
@@ -144,7 +147,7 @@ class LinearRegressor(Estimator):
         )
         made: Head = RegressionHead(label_dimension, weight_column, loss_reduction)
 
-        def model_fn(features: object, labels: object, mode: str, config: object) -> Any:
+        def model_fn(features: object, labels: object, mode: str, config: object) -> EstimatorSpec:
             return linear_model_fn(
                 *(features, labels, mode, config),
                 head=made,

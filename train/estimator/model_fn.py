@@ -74,7 +74,7 @@ class EstimatorSpec(
         scaffold: object = None,
         evaluation_hooks: Sequence[Any] | None = None,
         prediction_hooks: Sequence[Any] | None = None,
-    ) -> Any:
+    ) -> EstimatorSpec:
         train_op = _checked_train_op(train_op, mode)
         loss = _checked_loss(loss, mode)
         predictions = _checked_predictions(predictions, mode)
@@ -95,7 +95,7 @@ class EstimatorSpec(
             prediction_hooks=_checked_hooks(prediction_hooks),
         )
 
-    def _replace(self, **kwds: Any) -> Any:
+    def _replace(self, **kwds: Any) -> EstimatorSpec:
         if kwds.get("mode", self.mode) != self.mode:
             raise ValueError("mode of EstimatorSpec cannot be changed.")
         return EstimatorSpec(**{**self._asdict(), **kwds})

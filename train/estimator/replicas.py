@@ -13,7 +13,7 @@ from .model_fn import EstimatorSpec
 _HOOKS = ("training_hooks", "training_chief_hooks", "evaluation_hooks")
 
 
-def merged_spec(strategy: Any, spec: Any) -> Any:
+def merged_spec(strategy: Any, spec: Any) -> EstimatorSpec:
     """The EstimatorSpec of all replicas: their mean loss and all updates; hooks of the first.
 
     Args:

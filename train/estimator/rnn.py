@@ -27,6 +27,7 @@ from .linear_part import require_dict
 from .optimizers import optimizer_of
 
 if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
     from .model_fn import EstimatorSpec
 
 _RATE, _CLIP_NORM = 0.05, 5.0
@@ -63,7 +64,7 @@ def _maker(rnn_cell_fn: MakeCell | None, num_units: Sequence[int] | None, kind: 
     return make
 
 
-def _last_activations(activations: Any, lengths: Any) -> Any:
+def _last_activations(activations: Any, lengths: Any) -> Tensor:
     """Of outputs [batch, steps, units] the last step of each sequence."""
     with tf.name_scope("select_last_activations", values=[activations, lengths]):
         shape = tf.shape(activations)
@@ -182,7 +183,7 @@ class RNNClassifier(Estimator):
         make_cell = _maker(rnn_cell_fn, num_units, cell_type)
         head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
 
-        def model_fn(features: Any, labels: object, mode: str, config: object) -> Any:
+        def model_fn(features: Any, labels: object, mode: str, config: object) -> EstimatorSpec:
             return _model_fn(
                 *(features, labels, mode, head, make_cell),
                 *(tuple(sequence_feature_columns or ()), tuple(context_feature_columns or ())),
@@ -230,7 +231,7 @@ class RNNEstimator(Estimator):
                 "to True."
             )
 
-        def model_fn(features: Any, labels: object, mode: str, config: object) -> Any:
+        def model_fn(features: Any, labels: object, mode: str, config: object) -> EstimatorSpec:
             return _model_fn(
                 *(features, labels, mode, head, make_cell),
                 *(tuple(sequence_feature_columns or ()), tuple(context_feature_columns or ())),

@@ -57,7 +57,7 @@ class WarmStartSettings(
         vars_to_warm_start: object = ".*",
         var_name_to_vocab_info: dict[str, Any] | None = None,
         var_name_to_prev_var_name: dict[str, str] | None = None,
-    ) -> Any:
+    ) -> WarmStartSettings:
         if not ckpt_to_initialize_from:
             raise ValueError("`ckpt_to_initialize_from` MUST be set in WarmStartSettings")
         return super().__new__(

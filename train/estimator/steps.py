@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.collections import GraphKeys
 from ...engine.interface import log
@@ -16,6 +16,9 @@ from ..sessions.hooks_writing import CheckpointSaverHook, StepCounterHook, Summa
 from ..sessions.monitored_session import MonitoredTrainingSession
 from ..variables.global_step import get_global_step
 from .run_config import TaskType
+
+if TYPE_CHECKING:
+    from ..sessions.scaffold import Scaffold
 
 
 def train_with_spec(
@@ -64,7 +67,7 @@ def train_with_spec(
     return loss
 
 
-def _add_saver(scaffold: Any, config: Any) -> None:
+def _add_saver(scaffold: Scaffold, config: Any) -> None:
     if scaffold.saver or tf.get_collection(GraphKeys.SAVERS):
         return
     saver = Saver(

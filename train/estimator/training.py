@@ -93,7 +93,7 @@ class TrainSpec(namedtuple("TrainSpec", ("input_fn", "max_steps", "hooks"))):
         input_fn: Callable[..., Any],
         max_steps: int | None = None,
         hooks: Sequence[Any] | None = None,
-    ) -> Any:
+    ) -> TrainSpec:
         _check_input_fn(input_fn)
         if max_steps is not None and max_steps <= 0:
             raise ValueError(f"Must specify max_steps > 0, given: {max_steps}")
@@ -129,7 +129,7 @@ class EvalSpec(
         exporters: Any = None,
         start_delay_secs: float = 120,
         throttle_secs: float = 600,
-    ) -> Any:
+    ) -> EvalSpec:
         _check_input_fn(input_fn)
         if steps is not None and steps <= 0:
             raise ValueError(f"Must specify steps > 0, given: {steps}")
@@ -305,7 +305,7 @@ class _TrainingExecutor:
         self._hooks = [*train_spec.hooks, *_checked_hooks(train_hooks)]
 
     @property
-    def estimator(self) -> Any:
+    def estimator(self) -> Estimator:
         """The Estimator."""
         return self._estimator
 

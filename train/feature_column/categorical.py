@@ -29,6 +29,7 @@ from .protocol import (
 from .serialization import deserialize_feature_column, serialize_feature_column
 
 if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
     from .state import Cache, Objects, StateManager
 
@@ -248,7 +249,7 @@ def weighted_categorical_column(
     return WeightedCategoricalColumn(categorical_column, weight_feature_key, dtype)
 
 
-def to_sparse_input(input_tensor: Any, ignore_value: Any = None) -> Any:
+def to_sparse_input(input_tensor: Any, ignore_value: Any = None) -> SparseTensor:
     """A sparse tensor of what is not the value to ignore: "", -1 or 0.0 unless given."""
     tensor = tf.convert_to_tensor_or_sparse_tensor(input_tensor)
     if isinstance(tensor, SparseTensor):
@@ -307,7 +308,7 @@ class _KeyedColumn(CategoricalColumn):
 
     def get_sparse_tensors(
         self, transformation_cache: Cache, state_manager: StateManager | None
-    ) -> Any:
+    ) -> IdWeightPair:
         """The ids, without weights."""
         return IdWeightPair(transformation_cache.get(self, state_manager), None)
 
@@ -322,7 +323,7 @@ class _KeyedColumn(CategoricalColumn):
     @classmethod
     def _from_config(
         cls, config: dict[str, Any], custom_objects: Objects = None, columns_by_name: Objects = None
-    ) -> Any:
+    ) -> _KeyedColumn:
         given = arguments_of(cls, config)
         if "dtype" in given:
             given["dtype"] = dtypes.as_dtype(given["dtype"])
@@ -334,7 +335,7 @@ class HashedCategoricalColumn(
 ):
     """What categorical_column_with_hash_bucket gives."""
 
-    def _ids(self, tensor: Any, state_manager: StateManager | None) -> Any:
+    def _ids(self, tensor: Any, state_manager: StateManager | None) -> SparseTensor:
         if not isinstance(tensor, SparseTensor):
             raise ValueError("SparseColumn input must be a SparseTensor.")
         assert_string_or_int(tensor.dtype, prefix=f"column_name: {self.key} input_tensor")
@@ -430,7 +431,7 @@ class IdentityCategoricalColumn(
         """A feature of varying length."""
         return {self.key: tf.VarLenFeature(dtypes.int64)}
 
-    def _ids(self, tensor: Any, state_manager: StateManager | None) -> Any:
+    def _ids(self, tensor: Any, state_manager: StateManager | None) -> SparseTensor:
         if not tensor.dtype.is_integer:
             raise ValueError(f"Invalid input, not integer. key: {self.key} dtype: {tensor.dtype}")
         values = tf.cast(tensor.values, dtypes.int64, name="values")
@@ -445,7 +446,7 @@ class IdentityCategoricalColumn(
             values = tf.where_v2(outside, defaults, values)
         return SparseTensor(indices=tensor.indices, values=values, dense_shape=tensor.dense_shape)
 
-    def _required(self, values: Any, count: Any, zero: Any) -> Any:
+    def _required(self, values: Any, count: Any, zero: Any) -> Tensor:
         """The values, once they are known to lie within."""
         below = tf.assert_less(
             values,
@@ -505,7 +506,7 @@ class WeightedCategoricalColumn(
 
     def transform_feature(
         self, transformation_cache: Cache, state_manager: StateManager | None
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         """The ids and the weights."""
         weights = transformation_cache.get(self.weight_feature_key, state_manager)
         if weights is None:
@@ -522,7 +523,7 @@ class WeightedCategoricalColumn(
 
     def get_sparse_tensors(
         self, transformation_cache: Cache, state_manager: StateManager | None
-    ) -> Any:
+    ) -> IdWeightPair:
         """The ids and the weights."""
         return IdWeightPair(*transformation_cache.get(self, state_manager))
 

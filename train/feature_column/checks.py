@@ -10,10 +10,11 @@ from ...engine.types import dtypes, nest
 from ...ops.public import tf
 
 if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
 
 
-def sequence_length_from_sparse_tensor(sp_tensor: Any, num_elements: int | None = 1) -> Any:
+def sequence_length_from_sparse_tensor(sp_tensor: Any, num_elements: int | None = 1) -> Tensor:
     """How many steps each row has, steps being `num_elements` entries; int64 [batch]."""
     with tf.name_scope(None, "sequence_length") as scope:
         rows = sp_tensor.indices[:, 0]

@@ -26,6 +26,7 @@ from .protocol import (
 from .serialization import deserialize_feature_column, serialize_feature_column
 
 if TYPE_CHECKING:
+    from ...engine.graph.tensor import SparseTensor
     from .state import Cache, Objects, StateManager
 
 
@@ -97,7 +98,7 @@ class CrossedColumn(
 
     def transform_feature(
         self, transformation_cache: Cache, state_manager: StateManager | None
-    ) -> Any:
+    ) -> SparseTensor:
         """The hashes of the combinations."""
         tensors = []
         for key in collect_leaf_level_keys(self):
@@ -122,7 +123,7 @@ class CrossedColumn(
 
     def get_sparse_tensors(
         self, transformation_cache: Cache, state_manager: StateManager | None
-    ) -> Any:
+    ) -> IdWeightPair:
         """The ids, without weights."""
         return IdWeightPair(transformation_cache.get(self, state_manager), None)
 

@@ -19,6 +19,7 @@ from .serialization import deserialize_feature_columns, serialize_feature_column
 from .state import FeatureTransformationCache, _StateManagerImpl
 
 if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
     from .state import Objects
 
 
@@ -63,11 +64,11 @@ class _BaseFeaturesLayer(base_layer.Layer):
         sizes = (column.variable_shape.num_elements() for column in self._feature_columns)
         return self._target_shape(input_shape, sum(sizes))
 
-    def _process_dense_tensor(self, column: Any, tensor: Any) -> Any:
+    def _process_dense_tensor(self, column: Any, tensor: Any) -> Tensor:
         width = column.variable_shape.num_elements()
         return tf.reshape(tensor, shape=self._target_shape(tf.shape(tensor), width))
 
-    def _verify_and_concat_tensors(self, outputs: list[Any]) -> Any:
+    def _verify_and_concat_tensors(self, outputs: list[Any]) -> Tensor:
         verify_static_batch_size_equality(outputs, self._feature_columns)
         return tf.concat(outputs, -1)
 
@@ -77,7 +78,9 @@ class _BaseFeaturesLayer(base_layer.Layer):
         return {**super().get_config(), "feature_columns": columns}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Objects = None) -> Any:
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: Objects = None
+    ) -> _BaseFeaturesLayer:
         """A layer from its arguments."""
         columns = deserialize_feature_columns(config["feature_columns"], custom_objects)
         return cls(**{**config, "feature_columns": columns})  # type: ignore[call-arg]
@@ -102,10 +105,10 @@ class DenseFeatures(_BaseFeaturesLayer):
     ) -> None:
         super().__init__(feature_columns, DenseColumn, trainable, name, **kwargs)
 
-    def _target_shape(self, input_shape: Any, total_elements: int) -> Any:
+    def _target_shape(self, input_shape: Any, total_elements: int) -> tuple[Any, int]:
         return input_shape[0], total_elements
 
-    def call(self, inputs: Any, cols_to_output_tensors: Any = None) -> Any:  # type: ignore[override]
+    def call(self, inputs: Any, cols_to_output_tensors: Any = None) -> Tensor:  # type: ignore[override]
         """The matrix; a dict that is given is filled with each column's part of it."""
         _require_dict(inputs)
         cache, outputs = FeatureTransformationCache(inputs), []
@@ -132,10 +135,10 @@ class SequenceFeatures(_BaseFeaturesLayer):
     ) -> None:
         super().__init__(feature_columns, SequenceDenseColumn, trainable, name, **kwargs)
 
-    def _target_shape(self, input_shape: Any, total_elements: int) -> Any:
+    def _target_shape(self, input_shape: Any, total_elements: int) -> tuple[Any, Any, int]:
         return input_shape[0], input_shape[1], total_elements
 
-    def call(self, inputs: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Any) -> tuple[Any, Any]:  # type: ignore[override]
         """The sequences [batch, steps, sizes] and their lengths [batch]."""
         _require_dict(inputs)
         cache, outputs, lengths = FeatureTransformationCache(inputs), [], []

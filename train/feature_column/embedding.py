@@ -40,10 +40,12 @@ from .serialization import (
 from .state import OldInputs
 
 if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
+    from ...ops.state.init import TruncatedNormal
     from .state import Cache, Objects, StateManager, _LazyBuilder
 
 
-def _default_initializer(dimension: int) -> Any:
+def _default_initializer(dimension: int) -> TruncatedNormal:
     # So that a vector is about one long.
     return tf.truncated_normal_initializer(mean=0.0, stddev=1 / math.sqrt(dimension))
 
@@ -236,7 +238,7 @@ class _EmbeddingBase(DenseColumn, SequenceDenseColumn):
     def _weights(self, state_manager: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no vectors")
 
-    def _looked_up(self, sparse: Any, state_manager: Any) -> Any:
+    def _looked_up(self, sparse: Any, state_manager: Any) -> Tensor:
         return safe_embedding_lookup_sparse(
             embedding_weights=self._weights(state_manager),
             sparse_ids=sparse.id_tensor,
@@ -246,7 +248,7 @@ class _EmbeddingBase(DenseColumn, SequenceDenseColumn):
             max_norm=self.max_norm,
         )
 
-    def _found(self, cache: Cache, state_manager: StateManager | None) -> Any:
+    def _found(self, cache: Cache, state_manager: StateManager | None) -> tuple[Any, Any]:
         """The ids and the vectors."""
         sparse = sparse_tensors_of(self.categorical_column, cache, state_manager)
         return sparse, self._looked_up(sparse, state_manager)
@@ -261,7 +263,7 @@ class _EmbeddingBase(DenseColumn, SequenceDenseColumn):
 
     def get_sequence_dense_tensor(
         self, transformation_cache: Cache, state_manager: StateManager | None
-    ) -> Any:
+    ) -> TensorSequenceLengthPair:
         """The vectors of each step, and the lengths."""
         old = isinstance(transformation_cache, OldInputs)
         require_sequence(self, "embedding_column", True, old)
@@ -373,7 +375,9 @@ class SharedEmbeddingColumnCreator:
         self._name = name
         self._embedding_weights: dict[Any, Any] = {}
 
-    def __call__(self, categorical_column: Any, combiner: str, max_norm: float | None) -> Any:
+    def __call__(
+        self, categorical_column: Any, combiner: str, max_norm: float | None
+    ) -> SharedEmbeddingColumn:
         return SharedEmbeddingColumn(categorical_column, self, combiner, max_norm)
 
     @property
@@ -431,7 +435,7 @@ class SharedEmbeddingColumn(
     def _weights(self, state_manager: Any) -> Any:
         return self.shared_embedding_column_creator.embedding_weights
 
-    def _found(self, cache: Cache, state_manager: StateManager | None) -> Any:
+    def _found(self, cache: Cache, state_manager: StateManager | None) -> tuple[Any, Any]:
         with tf.name_scope(None, default_name=self.name):
             return super()._found(cache, state_manager)
 
@@ -540,6 +544,6 @@ class _SharedEmbeddingColumn(
             )
         return found[0]
 
-    def _found(self, cache: Cache, state_manager: StateManager | None) -> Any:
+    def _found(self, cache: Cache, state_manager: StateManager | None) -> tuple[Any, Any]:
         with tf.name_scope(None, default_name=self.name):
             return super()._found(cache, state_manager)

@@ -99,7 +99,7 @@ class IndicatorColumn(
 
     def get_sequence_dense_tensor(
         self, transformation_cache: Cache, state_manager: StateManager | None
-    ) -> Any:
+    ) -> TensorSequenceLengthPair:
         """The vectors of each step, and the lengths."""
         old = isinstance(transformation_cache, OldInputs)
         require_sequence(self, "indicator_column", True, old)

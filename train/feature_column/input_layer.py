@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...ops.public import tf
@@ -19,6 +19,9 @@ from .protocol import (
     verify_static_batch_size_equality,
 )
 from .state import FeatureTransformationCache, _LazyBuilder, collections_with
+
+if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
 
 
 @export("feature_column.input_layer")
@@ -71,7 +74,7 @@ def internal_input_layer(
     scope: Any = None,
     cols_to_output_tensors: dict[Any, Any] | None = None,
     from_template: bool = False,
-) -> Any:
+) -> Tensor:
     """input_layer in a scope given, or in that of a template."""
     columns = normalized_old(feature_columns)
     for column in columns:
@@ -82,7 +85,7 @@ def internal_input_layer(
             )
     collections = collections_with(weight_collections)
 
-    def matrix() -> Any:
+    def matrix() -> Tensor:
         builder, outputs = _LazyBuilder(features), []
         ordered = sorted(columns, key=lambda column: column.name)
         for column in ordered:

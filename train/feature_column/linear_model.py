@@ -36,6 +36,8 @@ from .state import (
 )
 
 if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
+    from ...ops.state.variables import Variable
     from .state import Objects, _LazyBuilder
 
 
@@ -134,7 +136,7 @@ def _height(column: Any) -> int:
     return int(shape.num_elements())
 
 
-def _add_to_collections(variable: Any, keys: Iterable[str]) -> None:
+def _add_to_collections(variable: Variable, keys: Iterable[str]) -> None:
     parts = list(variable) if isinstance(variable, PartitionedVariable) else [variable]
     for key in keys:
         # Variables are in that one when they are made.
@@ -261,7 +263,7 @@ class _LinearModel(base_layer.Layer):
         """The variables to train."""
         return [weight for layer in self._layers() for weight in layer.trainable_weights]
 
-    def call(self, inputs: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Any) -> Tensor:  # type: ignore[override]
         """The sums."""
         with tf.variable_scope(self.name):
             for column in self._feature_columns:
@@ -337,7 +339,7 @@ class _LinearModelLayer(base_layer.Layer):
             )
         super().build(None)
 
-    def call(self, inputs: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Any) -> Tensor:  # type: ignore[override]
         """The sums."""
         if not isinstance(inputs, dict):
             raise ValueError(f"We expected a dictionary here. Instead we got: {inputs}")

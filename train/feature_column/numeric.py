@@ -30,6 +30,7 @@ from .serialization import (
 )
 
 if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
     from .state import Cache, Objects, StateManager
 
@@ -204,7 +205,7 @@ class BucketizedColumn(
 
     def transform_feature(
         self, transformation_cache: Cache, state_manager: StateManager | None
-    ) -> Any:
+    ) -> Tensor:
         """The numbers of the buckets."""
         source = transformation_cache.get(self.source_column, state_manager)
         return raw.Bucketize(source, boundaries=self.boundaries)
@@ -216,7 +217,7 @@ class BucketizedColumn(
 
     def get_dense_tensor(
         self, transformation_cache: Cache, state_manager: StateManager | None
-    ) -> Any:
+    ) -> Tensor:
         """The buckets, one-hot."""
         buckets = transformation_cache.get(self, state_manager)
         return tf.one_hot(
@@ -230,7 +231,7 @@ class BucketizedColumn(
 
     def get_sparse_tensors(
         self, transformation_cache: Cache, state_manager: StateManager | None
-    ) -> Any:
+    ) -> IdWeightPair:
         """The numbers of the buckets, those of one number of the source behind those of another."""
         buckets = transformation_cache.get(self, state_manager)
         batch, width = tf.shape(buckets)[0], self.source_column.shape[0]

@@ -18,6 +18,7 @@ from ...ops.public import tf
 from .state import OldInputs, ScopeState
 
 if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
     from .state import Cache, Objects, StateManager, _LazyBuilder
 
 Kind = TypeVar("Kind", bound=type)
@@ -326,7 +327,7 @@ def verify_static_batch_size_equality(tensors: Sequence[Any], columns: Sequence[
             )
 
 
-def as_rows(tensor: Any, width: int) -> Any:
+def as_rows(tensor: Any, width: int) -> Tensor:
     """A tensor as a matrix [batch, width]."""
     return tf.reshape(tensor, shape=(tf.shape(tensor)[0], width))
 

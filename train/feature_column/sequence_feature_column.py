@@ -38,6 +38,7 @@ from .serialization import (
 )
 
 if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
     from .state import Cache, Objects, StateManager
 
@@ -127,7 +128,7 @@ def sequence_numeric_column(
     return SequenceNumericColumn(key, shape, default_value, dtype, normalizer_fn)
 
 
-def concatenate_context_input(context_input: Any, sequence_input: Any) -> Any:
+def concatenate_context_input(context_input: Any, sequence_input: Any) -> Tensor:
     """Sequences [batch, steps, a] with context [batch, b] at every step: [batch, steps, a + b].
 
     Raises:
@@ -207,7 +208,7 @@ class SequenceNumericColumn(
 
     def get_sequence_dense_tensor(
         self, transformation_cache: Cache, state_manager: StateManager | None
-    ) -> Any:
+    ) -> TensorSequenceLengthPair:
         """The numbers, padded, and the lengths."""
         sparse = transformation_cache.get(self, state_manager)
         dense = tf.sparse_tensor_to_dense(sparse, default_value=self.default_value)
@@ -269,7 +270,7 @@ class SequenceCategoricalColumn(
 
     def get_sparse_tensors(
         self, transformation_cache: Cache, state_manager: StateManager | None
-    ) -> Any:
+    ) -> IdWeightPair:
         """The ids and weights as sparse tensors of three axes: batch, steps, the rest."""
         found = sparse_tensors_of(self.categorical_column, transformation_cache, state_manager)
         shape = tf.shape(found.id_tensor)

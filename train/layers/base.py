@@ -21,6 +21,7 @@ from .weights import checked_trainable, parts_of
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...ops.state.variable_scope import variable_scope
 
 __all__ = ["InputSpec", "Layer", "keras_style_scope", "set_keras_style"]
 
@@ -96,7 +97,7 @@ class Layer(base_layer.Layer):
         return {**super().get_config(), **serialized(self, self._arguments)}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: dict[str, Any]) -> Layer:
         """A layer from its arguments; objects may be descriptions."""
         from ..keras.layers.style import resolved
 
@@ -264,7 +265,7 @@ class Layer(base_layer.Layer):
             shorten(error)
             raise
 
-    def _scope_of_call(self) -> Any:
+    def _scope_of_call(self) -> variable_scope:
         if not self.built:
             return tf.variable_scope(self._scope, reuse=self._reuse, auxiliary_name_scope=False)
         if not hasattr(self, "_always_reuse_variable_scope"):
@@ -273,7 +274,7 @@ class Layer(base_layer.Layer):
             )
         return self._always_reuse_variable_scope
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Layer:
         made = type(self).__new__(type(self))
         memo[id(self)] = made
         for name, value in vars(self).items():

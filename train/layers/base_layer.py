@@ -139,7 +139,7 @@ class Layer(Casting, Connected, Nested, Serialized, Module):
     def _init_set_name(self, name: str) -> None:
         self._name = name or unique(snake_case(type(self).__name__), zero_based=True)
 
-    def _name_scope(self) -> Any:
+    def _name_scope(self) -> str:
         return self.name
 
     def _find_call_arguments(self) -> None:
@@ -220,7 +220,7 @@ class Layer(Casting, Connected, Nested, Serialized, Module):
         return self.trainable_weights
 
     @property
-    def non_trainable_variables(self) -> Any:
+    def non_trainable_variables(self) -> list[Any]:
         """The variables that are not trained."""
         return self.non_trainable_weights
 
@@ -277,7 +277,7 @@ class Layer(Casting, Connected, Nested, Serialized, Module):
         return config
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: dict[str, Any]) -> Layer:
         """A layer from the arguments in a dict."""
         return cls(**config)
 

@@ -17,6 +17,7 @@ from .nodes import KerasHistory, Node, history_of, no_histories
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import ShapeLike
+    from ..keras.metrics.base import Mean
 
 _UNNAMED = (
     "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
@@ -41,7 +42,7 @@ def _masks(tensors: Any) -> Any:
     return [mask_of(x) for x in tensors] if isinstance(tensors, list) else mask_of(tensors)
 
 
-def _mean(name: str, value: Any) -> Any:
+def _mean(name: str, value: Any) -> Mean:
     # (Keras is imported by those who ask for its metrics alone.)
     from ..keras.metrics.base import Mean
 

@@ -159,7 +159,7 @@ class Conv(base.Layer):
             return self.padding
         return "VALID" if self.padding == "causal" else self.padding.upper()
 
-    def _padded(self, inputs: Tensor) -> Any:
+    def _padded(self, inputs: Tensor) -> Tensor:
         """The inputs, so padded that "valid" windows see no later positions if causal."""
         if self.padding != "causal":
             return inputs
@@ -178,7 +178,7 @@ class Conv(base.Layer):
             outputs = self._with_bias(outputs)
         return self.activation(outputs)
 
-    def _with_bias(self, outputs: Any) -> Any:
+    def _with_bias(self, outputs: Any) -> Tensor:
         return bias_add(outputs, self.bias, data_format="NCHW" if self._first else "NHWC")
 
     def _shape(self, batch: Any, sizes: list[Any]) -> TensorShape:

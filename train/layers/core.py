@@ -218,7 +218,7 @@ class Flatten(base.Layer):
         self.data_format = normalize_data_format(data_format)
         self.input_spec = InputSpec(min_ndim=1)
 
-    def call(self, inputs: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Any) -> Tensor:  # type: ignore[override]
         """The input as a matrix."""
         rank = inputs.shape.ndims
         if self.data_format == "channels_first" and rank > 1:

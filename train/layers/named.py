@@ -11,6 +11,7 @@ from ...ops.public import tf
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
 
 
 def linear(x: TensorLike) -> Any:
@@ -28,7 +29,7 @@ def _softmax(x: Any) -> Any:
     return e / tf.reduce_sum(e, axis=-1, keepdims=True)
 
 
-def _selu(x: Any) -> Any:
+def _selu(x: Any) -> Tensor:
     small = api.NAMES["nn.elu"](x)
     # The scale and alpha of https://arxiv.org/abs/1706.02515, for which mean 0 and variance 1 are a
     # fixed point.

@@ -5,23 +5,28 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.types import dtypes
 from ...ops.public import tf
 from ..variables.variable_kind import is_variable
 
+if TYPE_CHECKING:
+    from ...engine.graph.graph import Graph
+    from ...engine.types.dtypes import DType
+    from ...ops.state.variables import Variable
+
 
 def make_variable(
     name: str,
     shape: Any = None,
-    dtype: Any = dtypes.float32,
+    dtype: DType = dtypes.float32,
     initializer: Any = None,
     trainable: Any = None,
     use_resource: bool | None = None,
     partitioner: Callable[..., Any] | None = None,
     **options: Any,
-) -> Any:
+) -> Variable:
     """A variable that no variable scope knows; partitioners do not apply."""
     del partitioner
     if inspect.isclass(initializer):
@@ -55,12 +60,12 @@ def parts_of(variable: Any) -> list[Any]:
     return [variable] if is_variable(variable) else list(variable)
 
 
-def track(variable: Any) -> None:
+def track(variable: Variable) -> None:
     """Notes a variable of a layer with its graph: the session of Keras is to initialize it."""
     for part in parts_of(variable):
         vars(part.graph).setdefault("_layer_variables", []).append(part)
 
 
-def tracked(graph: Any) -> list[Any]:
+def tracked(graph: Graph) -> list[Any]:
     """The variables of a graph's layers."""
     return getattr(graph, "_layer_variables", [])

@@ -37,6 +37,8 @@ from .tracking import AutoTrackable
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.session.session import BaseSession
+    from ...engine.types.dtypes import DType
+    from ...ops.state.variables import Variable
 
 
 class TrackableSaver:
@@ -210,7 +212,7 @@ def add_variable(
     trackable: Trackable,
     name: str,
     shape: Any = None,
-    dtype: Any = dtypes.float32,
+    dtype: DType = dtypes.float32,
     initializer: Any = None,
     trainable: bool = True,
 ) -> Any:
@@ -231,7 +233,7 @@ def _default_getter(
     dtype: Any = None,
     initializer: Any = None,
     **kwargs: Any,
-) -> Any:
+) -> Variable:
     """A new variable, whatever others have its name."""
     if initializer is None:
         initializer = default_initializer(name, dtypes.as_dtype(dtype))

@@ -143,7 +143,7 @@ class List(TrackableDataStructure, Sequence):
         for index, element in enumerate(self._storage):
             self._storage[index] = self._track_value(element, name=str(index))
 
-    def copy(self) -> Any:
+    def copy(self) -> List:
         """A list of the same objects."""
         return type(self)(copy.copy(self._storage))
 
@@ -173,13 +173,13 @@ class List(TrackableDataStructure, Sequence):
         self.extend(values)
         return self
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Any) -> List:
         return type(self)(self._storage + getattr(other, "_storage", other))
 
-    def __radd__(self, other: Sequence[Any]) -> Any:
+    def __radd__(self, other: Sequence[Any]) -> List:
         return type(self)(other) + self
 
-    def __imul__(self, count: int) -> Any:
+    def __imul__(self, count: int) -> List:
         if count <= 0:
             raise ValueError(
                 f"List only supports append, multiplying in place by {count} removes elements."
@@ -188,10 +188,10 @@ class List(TrackableDataStructure, Sequence):
             self.append(value)
         return self
 
-    def __mul__(self, count: int) -> Any:
+    def __mul__(self, count: int) -> List:
         return type(self)(self._storage * count)
 
-    def __rmul__(self, count: int) -> Any:
+    def __rmul__(self, count: int) -> List:
         return self * count
 
     def __getitem__(self, key: Any) -> Any:
@@ -215,7 +215,7 @@ class Mapping(TrackableDataStructure, AbstractMapping):
         self._storage: dict[str, Any] = {}
         self.update(*args, **kwargs)
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> Mapping:
         return type(self)(copy.copy(self._storage))
 
     def __deepcopy__(self, memo: Any) -> Any:

@@ -199,14 +199,14 @@ class _DictWrapper(TrackableDataStructure, _dict):
         self._external_modification = other._external_modification
         return self
 
-    def copy(self) -> Any:
+    def copy(self) -> _DictWrapper:
         """A dict of the same objects."""
         return copy.copy(self)
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> _DictWrapper:
         return _DictWrapper(copy.copy(self._storage))._flags_of(self)
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo: Any) -> _DictWrapper:
         return _DictWrapper(copy.deepcopy(self._storage, memo))._flags_of(self)
 
     def __reduce_ex__(self, protocol: Any) -> Any:

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.graph import colocate_with
 from ...ops.public import raw
 from ..checkpoints.saveable import SaveableObject, SaveSpec
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
 
 
 class IteratorSaveable(SaveableObject):
@@ -24,7 +27,7 @@ class IteratorSaveable(SaveableObject):
         specs = [SaveSpec(state, "", name + suffix)]
         super().__init__(iterator_resource, specs, name)
 
-    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Operation:
         """An operation that has the iterator go on from there."""
         with colocate_with(self.op):
             return raw.DeserializeIterator(self.op, restored_tensors[0])

@@ -61,7 +61,7 @@ class _LoadStatus:
         """Restores what matches, and initializes the other variables."""
         raise NotImplementedError
 
-    def expect_partial(self) -> Any:
+    def expect_partial(self) -> _LoadStatus:
         """No warnings about parts that are not used."""
         return self
 

@@ -14,6 +14,7 @@ from ..checkpoints.saveable import SaveableObject, set_cpu0
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
 
 
@@ -31,7 +32,7 @@ class _SingleDeviceSaver:
     def __init__(self, saveable_objects: Iterable[Any]) -> None:
         self._saveable_objects = _checked(saveable_objects, "list")
 
-    def save(self, file_prefix: Tensor) -> Any:
+    def save(self, file_prefix: Tensor) -> Operation:
         """The op that writes them."""
         specs = [
             (spec.name, spec.slice_spec, spec.tensor)
@@ -71,7 +72,7 @@ class MultiDeviceSaver:
             place: _SingleDeviceSaver(saveables) for place, saveables in by_device.items()
         }
 
-    def save(self, file_prefix: TensorLike) -> Any:
+    def save(self, file_prefix: TensorLike) -> Operation:
         """The op that writes a checkpoint: shards in a folder of their own, then their merge."""
         with device("cpu:0"):
             temporary = tf.string_join([file_prefix, f"_temp_{uuid.uuid4().hex}/part"])

@@ -15,6 +15,7 @@ from ..checkpoints.saveable import SaveableObject, SaveSpec
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
     from ...engine.types.shape import TensorShape
 
@@ -33,7 +34,7 @@ class NoRestoreSaveable(SaveableObject):
 
     def restore(
         self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[TensorShape] | None
-    ) -> Any:
+    ) -> Operation:
         return tf.no_op()
 
 
@@ -79,7 +80,7 @@ class PythonStringStateSaveable(PythonStateSaveable):
         return {self._save_string: self._state_callback()}
 
     def freeze(self) -> SaveableObject:
-        def state() -> Any:
+        def state() -> Tensor:
             return tf.constant(self._state_callback(), dtype=dtypes.string)
 
         return NoRestoreSaveable(state, self.name, dtype=dtypes.string, device="cpu:0")
@@ -90,7 +91,7 @@ class PythonStringStateSaveable(PythonStateSaveable):
 
     def restore(
         self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[TensorShape] | None
-    ) -> Any:
+    ) -> Operation:
         return tf.no_op()
 
 

@@ -38,7 +38,7 @@ class AutoTrackable(Trackable):
         self._untrack(name)
         super().__delattr__(name)
 
-    def _no_dependency(self, value: Any) -> Any:
+    def _no_dependency(self, value: Any) -> NoDependency:
         return NoDependency(value)
 
     def _list_functions_for_serialization(self, cache: object) -> dict[str, Any]:

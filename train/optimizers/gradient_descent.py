@@ -14,6 +14,7 @@ from .update_op_optimizer import GRADIENT, Number, Update, UpdateOps, by_rule, t
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
     from ...ops.state.variables import Variable
 
 _GRADIENT_DESCENT = UpdateOps("ApplyGradientDescent", "ResourceApplyGradientDescent")
@@ -64,7 +65,7 @@ class GradientDescentOptimizer(Optimizer):
 
     def _resource_apply_sparse_duplicate_indices(
         self, grad: Tensor, handle: Variable, indices: Tensor
-    ) -> Any:
+    ) -> Operation:
         rate = self._call_if_callable(self._learning_rate)
         return raw.ResourceScatterAdd(handle.handle, indices, -grad * rate)
 
@@ -192,13 +193,13 @@ class AdamOptimizer(Optimizer):
 
     # There is no sparse Adam op.  All of m and v decay, so that the step equals the dense one.
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Operation:
         def scatter_add(x: Variable, i: Tensor, v: Tensor) -> Any:
             return tf.scatter_add(x, i, v, use_locking=self._use_locking)
 
         return self._apply_sparse_shared(grad.values, var, grad.indices, scatter_add)
 
-    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
+    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Operation:
         def scatter_add(x: Variable, i: Tensor, v: Tensor) -> Any:
             with tf.control_dependencies([raw.ResourceScatterAdd(x.handle, i, v)]):
                 return x.value()
@@ -207,7 +208,7 @@ class AdamOptimizer(Optimizer):
 
     def _apply_sparse_shared(
         self, grad: Tensor, var: Variable, indices: Tensor, scatter_add: Callable[..., Any]
-    ) -> Any:
+    ) -> Operation:
         dtype = var.dtype.base_dtype
         beta1_power, beta2_power, lr, beta1, beta2, epsilon = self._numbers(
             lambda value: tf.cast(value, dtype)
@@ -233,7 +234,7 @@ class AdamOptimizer(Optimizer):
         step = tf.assign_sub(var, rate * m_t / (root + epsilon), use_locking=locking)
         return tf.group(step, m_t, v_t)
 
-    def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
+    def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
         # The powers are shared by all variables: they grow once, after the last update that reads
         # them.
         with tf.control_dependencies(update_ops):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.convert import convert_to_tensor
@@ -14,6 +14,11 @@ from ...engine.graph.trackable import Trackable, TrackableReference
 from ...engine.types import dtypes
 from ...engine.types.nest import flatten
 from ...ops.public import raw, tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike
+    from ...engine.graph.tensor import Tensor
+    from ...ops.state.variables import Variable
 
 
 @export("train.experimental.LossScale")
@@ -47,11 +52,11 @@ class LossScale(Trackable, metaclass=abc.ABCMeta):
         """The arguments that make such a scale."""
 
     @classmethod
-    def from_config(cls, config: Any) -> Any:
+    def from_config(cls, config: Any) -> LossScale:
         """A scale of the arguments that `get_config` gives."""
         return cls(**config)
 
-    def _add_weight(self, name: str, initial_value: Any, dtype: Any = None) -> Any:
+    def _add_weight(self, name: str, initial_value: Any, dtype: DTypeLike | None = None) -> Any:
         """A variable of this scale; RuntimeError where there is one of the name."""
         variable = tf.Variable(
             initial_value, name=name, dtype=dtype, trainable=False, use_resource=True
@@ -102,7 +107,7 @@ class FixedLossScale(LossScale):
             raise ValueError("loss_scale_value must be at least 1.")
         self._loss_scale_value = float(loss_scale_value)
 
-    def __call__(self) -> Any:
+    def __call__(self) -> Tensor:
         """The scale."""
         return convert_to_tensor(self._loss_scale_value)
 
@@ -114,7 +119,7 @@ class FixedLossScale(LossScale):
     def __repr__(self) -> str:
         return f"FixedLossScale({self._loss_scale_value})"
 
-    def get_config(self) -> Any:
+    def get_config(self) -> dict[Any, Any]:
         """The scale, as argument."""
         return {"loss_scale_value": self._loss_scale_value}
 
@@ -124,7 +129,7 @@ def _is_all_finite(grads: list[Any]) -> Any:
     return tf.reduce_all([tf.reduce_all(tf.is_finite(grad)) for grad in grads if grad is not None])
 
 
-def _assign_if_finite(variable: Any, value: Any) -> Any:
+def _assign_if_finite(variable: Variable, value: Any) -> Any:
     return tf.cond(tf.is_finite(value), lambda: variable.assign(value).op, tf.no_op)
 
 
@@ -179,11 +184,11 @@ class DynamicLossScale(LossScale):
         """By how much it grows and falls."""
         return self._multiplier
 
-    def __call__(self) -> Any:
+    def __call__(self) -> Tensor:
         """The scale of this step."""
         return convert_to_tensor(self._current_loss_scale)
 
-    def update(self, grads: Any) -> Any:
+    def update(self, grads: Any) -> tuple[Any, Any]:
         """An operation that changes the scale; gradients are applied where all are finite."""
         is_finite = _is_all_finite(flatten(grads))
         update = tf.cond(is_finite, self._after_good_step, self._after_bad_step)
@@ -212,7 +217,7 @@ class DynamicLossScale(LossScale):
             f"increment_period={self.increment_period}, multiplier={self.multiplier})"
         )
 
-    def get_config(self) -> Any:
+    def get_config(self) -> dict[Any, Any]:
         """The three arguments."""
         return {
             "initial_loss_scale": self.initial_loss_scale,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.defaults import get_default_graph
@@ -20,6 +20,10 @@ from ...ops import runtime_settings
 from ...ops.public import raw, tf
 from . import loss_scale as loss_scales
 from .optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ...ops.state.variables import Variable
 
 _OPTION = "auto_mixed_precision"
 
@@ -70,7 +74,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         aggregation_method: Any = None,
         colocate_gradients_with_ops: bool = False,
         grad_loss: Any = None,
-    ) -> Any:
+    ) -> list[Any]:
         """Pairs of gradients, divided by the scale, and variables."""
         pairs = self._optimizer.compute_gradients(
             loss=self._scale_loss(loss),
@@ -101,7 +105,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
-    ) -> Any:
+    ) -> Operation:
         """An operation that applies gradients; where the scale is dynamic, if all are finite.
 
         Raises:
@@ -117,16 +121,16 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         name = self.get_name() if name is None else name
         update, applies = self._loss_scale.update([grad for grad, _ in pairs])
 
-        def apply() -> Any:
+        def apply() -> Operation:
             return self._optimizer.apply_gradients(pairs, global_step, f"{name}-wrapped")
 
         applied = tf.cond(applies, apply, raw.NoOp)
         return tf.group(applied, update, name=name)
 
-    def _apply_dense(self, grad: Any, var: Any) -> Any:
+    def _apply_dense(self, grad: Any, var: Variable) -> Any:
         raise RuntimeError("This function should never be called")
 
-    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+    def _apply_sparse(self, grad: Any, var: Variable) -> Any:
         raise RuntimeError("This function should never be called")
 
 
@@ -168,7 +172,7 @@ def enable_mixed_precision_graph_rewrite_v1(opt: Optimizer, loss_scale: Any = "d
     return wrapped
 
 
-def _wrapped(opt: Any, loss_scale: Any) -> Any:
+def _wrapped(opt: Optimizer, loss_scale: Any) -> Any:
     """The optimizer of a scaled loss, of the same family."""
     if isinstance(opt, Optimizer):
         return MixedPrecisionLossScaleOptimizer(opt, loss_scale)

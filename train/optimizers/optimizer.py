@@ -399,7 +399,7 @@ class Optimizer(Trackable):
         values, unique = _deduplicate_indexed_slices(grad, indices)
         return self._resource_apply_sparse(values, handle, unique)
 
-    def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
+    def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
         return tf.group(*update_ops, name=name_scope)
 
     # Slots.
@@ -544,7 +544,7 @@ def _no_gradients(pairs: Sequence[tuple[Any, Any]]) -> Exception:
     return hinted(ValueError, f"No gradients provided for any variable: {names}.")
 
 
-def _var_key(var: Any) -> tuple[Any, str]:
+def _var_key(var: Variable) -> tuple[Any, str]:
     var = replicas.container(var)
     return (var.op.graph, var.op.name)
 

@@ -82,7 +82,7 @@ def concat(prefix: TensorLike | None, suffix: int, static: bool = False) -> Any:
 def zero_state_tensors(state_size: object, batch_size: TensorLike, dtype: DTypeLike) -> Any:
     """Zeros of shape [batch_size, ...] for every size in a structure."""
 
-    def zeros(size: int) -> Any:
+    def zeros(size: int) -> Tensor:
         made = tf.zeros(concat(batch_size, size), dtype=dtype)
         made.set_shape(concat(batch_size, size, static=True))
         return made
@@ -158,7 +158,7 @@ class RNNCell(base.Layer):
         self,
         inputs: Any = None,
         batch_size: Any = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> Any:
         """A state to begin with: zeros.
 

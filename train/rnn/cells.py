@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
+    from ...ops.state.init import Zeros
     from ...ops.state.variables import Variable
 
 
@@ -83,15 +84,15 @@ class _Simple(LayerRNNCell):
         return self._num_units
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         """The size of the output: `num_units`."""
         return self._num_units
 
-    def _zeros(self) -> Any:
+    def _zeros(self) -> Zeros:
         dtype: Any = self.dtype
         return tf.zeros_initializer(dtype=dtype)
 
-    def _product(self, inputs: Tensor, state: Tensor, kernel: TensorLike, bias: Variable) -> Any:
+    def _product(self, inputs: Tensor, state: Tensor, kernel: TensorLike, bias: Variable) -> Tensor:
         return bias_add(tf.matmul(tf.concat([inputs, state], 1), kernel), bias)
 
 
@@ -130,7 +131,7 @@ class BasicRNNCell(_Simple):
         self._bias = self.add_variable("bias", shape=[units], initializer=self._zeros())
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:  # type: ignore[override]
         """One step."""
         check_input_dtypes([inputs, state])
         output = self._activation(self._product(inputs, state, self._kernel, self._bias))
@@ -191,7 +192,7 @@ class GRUCell(_Simple):
             initializer = tf.constant_initializer(1.0, dtype=dtype) if ones else self._zeros()
         return kernel, self.add_variable(f"{name}/bias", shape=[size], initializer=initializer)
 
-    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:  # type: ignore[override]
         """One step."""
         check_input_dtypes([inputs, state])
         gates = tf.sigmoid(self._product(inputs, state, self._gate_kernel, self._gate_bias))
@@ -344,7 +345,7 @@ class LSTMCell(_Simple):
         return self._state_size
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         """The size of the output: `num_proj` if there is a projection."""
         return self._output_size
 

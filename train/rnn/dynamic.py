@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
+    from ...ops.flow.tensor_array import TensorArray
     from ...ops.state.scope_defaults import VariableScope
     from .cell import RNNCell
 
@@ -40,7 +41,7 @@ def dynamic_rnn(
     swap_memory: bool = False,
     time_major: bool = False,
     scope: VariableScope | str | None = None,
-) -> Any:
+) -> tuple[Any, Any]:
     """All steps of a cell along the inputs, as a loop (tf.nn.dynamic_rnn).
 
     Args:
@@ -135,7 +136,7 @@ def _loop(
     sequence_length: Tensor | None,
     dtype: DType | None,
     options: dict[str, Any],
-) -> Any:
+) -> tuple[Any, Any]:
     """The loop over inputs [time, batch, ...]: the outputs and the last state.
 
     It makes one step at least, if there is any, from which the arrays learn their elements' shape.
@@ -191,7 +192,7 @@ def _arrays(time_steps: Tensor, *kinds: list[tuple[TensorShape, DType]]) -> tupl
     with tf.name_scope("dynamic_rnn") as base_name:
         pass
 
-    def array(name: str, shape: TensorShape, of: DType) -> Any:
+    def array(name: str, shape: TensorShape, of: DType) -> TensorArray:
         return tf.TensorArray(
             dtype=of, size=time_steps, element_shape=shape, tensor_array_name=base_name + name
         )
@@ -202,7 +203,9 @@ def _arrays(time_steps: Tensor, *kinds: list[tuple[TensorShape, DType]]) -> tupl
     )
 
 
-def _step(cell: RNNCell, x: Any, state: Any, time: Any, lengths: tuple[Any, ...] | None) -> Any:
+def _step(
+    cell: RNNCell, x: Any, state: Any, time: Any, lengths: tuple[Any, ...] | None
+) -> tuple[Any, Any]:
     """One step of a cell, which sequences that have ended leave out; its state as the loop has it.
 
     lengths: of all sequences, of the shortest and of the longest, and what is put out behind them.
@@ -271,7 +274,7 @@ def bidirectional_dynamic_rnn(
     assert_like_rnncell("cell_bw", cell_bw)
     time_axis, batch_axis = (0, 1) if time_major else (1, 0)
 
-    def reverse(x: TensorLike) -> Any:
+    def reverse(x: TensorLike) -> Tensor:
         if sequence_length is None:
             return tf.reverse(x, axis=[time_axis])
         return tf.reverse_sequence(

@@ -124,7 +124,7 @@ def _body(cell: RNNCell, loop_fn: Callable[..., Any], zero_emit: Tensor) -> Any:
         nest.assert_same_structure(current, next_input)
         nest.assert_same_structure(arrays, emitted)
 
-        def either(old: Tensor, new: Tensor) -> Any:
+        def either(old: Tensor, new: Tensor) -> Tensor:
             # Arrays and scalars have no row for each sequence to choose from.
             if isinstance(old, TensorArray) or old.shape.ndims == 0:
                 return new

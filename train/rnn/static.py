@@ -132,7 +132,7 @@ def _lengths(
     if lengths.get_shape().ndims not in (None, 1):
         raise ValueError("sequence_length must be a vector of length batch_size")
 
-    def zeros(size: int) -> Any:
+    def zeros(size: int) -> Tensor:
         output = zeros_for(batch_size, size, state_dtype(dtype, state))
         output.set_shape(TensorShape(concat(fixed_batch, size, static=True)))
         return output
@@ -149,7 +149,7 @@ def static_state_saving_rnn(
     state_name: object,
     sequence_length: TensorLike | None = None,
     scope: VariableScope | str | None = None,
-) -> Any:
+) -> tuple[Any, Any]:
     """`static_rnn` whose state a saver keeps between runs (tf.nn.static_state_saving_rnn).
 
     Args:
@@ -216,7 +216,7 @@ def static_bidirectional_rnn(
     dtype: DTypeLike | None = None,
     sequence_length: Any = None,
     scope: VariableScope | str | None = None,
-) -> Any:
+) -> tuple[Any, Any, Any]:
     """Two `static_rnn`, one of which goes backwards (tf.nn.static_bidirectional_rnn).
 
     Args: as static_rnn, with a cell and a state each.

@@ -80,7 +80,7 @@ def state_dtype(explicit: DTypeLike | None, state: Any) -> Any:
     return found[0]
 
 
-def static_size(size: int) -> Any:
+def static_size(size: int) -> int:
     """A size that may be a tensor, as a shape."""
     return as_shape(constant_value(size)) if isinstance(size, Tensor) else size
 
@@ -92,7 +92,7 @@ def initial_state_of(cell: RNNCell, batch_size: Any, dtype: DTypeLike) -> Any:
     return cell.zero_state(batch_size, dtype)
 
 
-def zeros_for(batch_size: TensorLike, size: int, dtype: DTypeLike) -> Any:
+def zeros_for(batch_size: TensorLike, size: int, dtype: DTypeLike) -> Tensor:
     """Zeros of shape [batch_size, ...]."""
     return tf.zeros(tf.stack(concat(batch_size, size)), dtype)
 
@@ -115,7 +115,7 @@ def step_or_copy(
     state: object,
     call_cell: Callable[[], Any],
     skip_conditionals: bool = False,
-) -> Any:
+) -> tuple[Any, Any]:
     """A step of the cell; sequences that ended give zeros and keep their state.
 
     Args:

@@ -73,7 +73,7 @@ class _Wrapper(RNNCell):
         return call._call_wrapped_cell(inputs, state, self.cell.__call__, scope=scope)
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> _Wrapper:
         """A wrapper from its arguments.
 
         Raises:
@@ -149,7 +149,7 @@ class Dropping(Wrapping):
             sizes = {"input": input_size, **sizes}
         for what, size in sizes.items():
 
-            def noise(index: int, s: int, what: str = what) -> Any:
+            def noise(index: int, s: int, what: str = what) -> Tensor:
                 # One mask for all rows of the batch and for all steps:
                 # https://arxiv.org/abs/1512.05287.
                 shape = tf.concat(([1], TensorShape(s).as_list()), 0)
@@ -207,7 +207,7 @@ class Dropping(Wrapping):
 
     def _call_wrapped_cell(
         self, inputs: Tensor, state: object, cell_call_fn: Callable[..., Any], **kwargs: Any
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         if _drops(self._input_keep_prob):
             inputs = self._dropout(inputs, "input", self._input_keep_prob)
         output, new_state = cell_call_fn(inputs, state, **kwargs)
@@ -283,7 +283,7 @@ class Adding(Wrapping):
 
     def _call_wrapped_cell(
         self, inputs: Tensor, state: Tensor, cell_call_fn: Callable[..., Any], **kwargs: Any
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         outputs, new_state = cell_call_fn(inputs, state, **kwargs)
         return (self._residual_fn or _sums)(inputs, outputs), new_state
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
     from ...engine.session.session import BaseSession
     from .coordinator import Coordinator
-    from .session_run_hook import SessionRunContext
+    from .session_run_hook import SessionRunContext, SessionRunValues
 
 __all__ = [
     "CheckpointSaverHook",
@@ -120,7 +120,7 @@ class LoggingTensorHook(SessionRunHook):
             else:
                 log.info("%s (%.3f sec)", text, seconds)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if self._should_trigger:
             self._log_tensors(run_values.results)
         self._iter_count += 1
@@ -227,10 +227,10 @@ class StopAtStepHook(SessionRunHook):
         if self._last_step is None:
             self._last_step = session.run(self._global_step_tensor) + self._num_steps
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(self._global_step_tensor)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if run_values.results + 1 >= self._last_step:
             # The value was read before the step: other workers may count, or nobody did.
             step = run_context.session.run(self._global_step_tensor)
@@ -252,10 +252,10 @@ class NanTensorHook(SessionRunHook):
         self._loss_tensor = loss_tensor
         self._fail_on_nan_loss = fail_on_nan_loss
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(self._loss_tensor)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if not np.isnan(run_values.results):
             return
         text = "Model diverged with loss = NaN."
@@ -332,5 +332,5 @@ class FeedFnHook(SessionRunHook):
     def __init__(self, feed_fn: Callable[[], Any]) -> None:
         self.feed_fn = feed_fn
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(fetches=None, feed_dict=self.feed_fn())

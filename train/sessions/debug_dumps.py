@@ -211,7 +211,7 @@ class DebugDumpDir:
         """Says of which graph the run was; node_traceback asks it."""
         self._graph = python_graph
 
-    def node_traceback(self, element_name: str) -> Any:
+    def node_traceback(self, element_name: str) -> list[Any]:
         """Where an operation, or that of a tensor, was made.
 
         Raises:

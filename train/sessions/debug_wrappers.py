@@ -20,6 +20,7 @@ from .debug_watches import WatchOptions, watch_graph
 from .session_run_hook import SessionRunArgs, SessionRunHook
 
 if TYPE_CHECKING:
+    from ...engine.graph.annotations import Feeds
     from ...engine.session.session import BaseSession
     from .session_run_hook import SessionRunContext
 
@@ -58,7 +59,7 @@ class DumpFolder:
         return folder
 
 
-def watched_options(options: Any, session: Any, folder: str, chosen: Any = None) -> Any:
+def watched_options(options: Any, session: BaseSession, folder: str, chosen: Any = None) -> Any:
     """A copy of RunOptions that has what is chosen of the session's graph written to a folder.
 
     Raises:
@@ -112,7 +113,7 @@ class DebugWrapper(abc.ABC):
         feeds = list(feed_list or ())
         return lambda *values, **given: self.run(fetches, dict(zip(feeds, values)), **given)
 
-    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
+    def partial_run(self, handle: Any, fetches: Any, feed_dict: Feeds | None = None) -> Any:
         """Raises UnimplementedError: runs in parts are not written."""
         raise errors.unimplemented("partial_run is not implemented for debug-wrapper sessions.")
 

@@ -21,7 +21,7 @@ from .session_run_hook import SessionRunArgs, SessionRunHook
 if TYPE_CHECKING:
     from ...engine.session.session import BaseSession
     from .coordinator import Coordinator
-    from .session_run_hook import SessionRunContext
+    from .session_run_hook import SessionRunContext, SessionRunValues
 
 
 class CheckpointSaverListener:
@@ -95,10 +95,10 @@ class CheckpointSaverHook(SessionRunHook):
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(self._global_step_tensor)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         # A first look without another run: the step that was read before this run, and what it
         # adds.
         if not self._timer.should_trigger_for_step(run_values.results + self._steps_per_run):
@@ -181,7 +181,7 @@ class StepCounterHook(SessionRunHook):
         self._global_step_tensor = global_step_read("StepCounterHook")
         self._summary_tag = f"{get_global_step().op.name}/sec"
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(self._global_step_tensor)
 
     def _log_and_record(self, elapsed_steps: int, elapsed_time: float, global_step: int) -> None:
@@ -192,7 +192,7 @@ class StepCounterHook(SessionRunHook):
             self._summary_writer.add_summary(summary, global_step)
         log.info("%s: %g", self._summary_tag, speed)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         stale = run_values.results
         if self._timer.should_trigger_for_step(stale + self._steps_per_run):
             # The value was read before the step.
@@ -242,7 +242,7 @@ class SummarySaverHook(SessionRunHook):
         self._next_step: int | None = None
         self._global_step_tensor = global_step_read("SummarySaverHook")
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         self._request_summary = self._next_step is None or self._timer.should_trigger_for_step(
             self._next_step
         )
@@ -252,7 +252,7 @@ class SummarySaverHook(SessionRunHook):
             requests["summary"] = operations
         return SessionRunArgs(requests)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if not self._summary_writer:
             return
         step = run_values.results["global_step"] + 1
@@ -300,7 +300,7 @@ class ProfilerHook(SessionRunHook):
         self._next_step: int | None = None
         self._global_step_tensor = global_step_read("ProfilerHook")
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         self._request_summary = self._next_step is not None and self._timer.should_trigger_for_step(
             self._next_step
         )
@@ -308,7 +308,7 @@ class ProfilerHook(SessionRunHook):
         options = kind(trace_level=kind.FULL_TRACE) if self._request_summary else None
         return SessionRunArgs({"global_step": self._global_step_tensor}, options=options)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         stale = run_values.results["global_step"]
         if self._next_step is None:
             # The first step is slower than others.

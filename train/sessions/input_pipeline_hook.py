@@ -15,7 +15,7 @@ from .session_run_hook import SessionRunHook
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.session.session import BaseSession
-    from .session_run_hook import SessionRunContext
+    from .session_run_hook import SessionRunArgs, SessionRunContext, SessionRunValues
 
 # The collection of handles of all iterators.
 _ITERATORS = "iterators"
@@ -52,14 +52,14 @@ class CheckpointInputPipelineHook(SessionRunHook):
             hook._saver = saver
         hook.begin()
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Before the first run goes on where the last checkpoint was made, or makes one."""
         if self._is_first_run:
             self._is_first_run = False
             self._restore_or_save(run_context.session)
         return self._checkpoint_saver_hook.before_run(run_context)
 
-    def _restore_or_save(self, session: Any) -> None:
+    def _restore_or_save(self, session: BaseSession) -> None:
         hook = self._checkpoint_saver_hook
         found = latest_checkpoint(hook._checkpoint_dir, latest_filename=self._latest_filename)
         if found:
@@ -69,11 +69,11 @@ class CheckpointInputPipelineHook(SessionRunHook):
         hook._save(session, step)
         hook._timer.update_last_triggered_step(step)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Saves when it is time to."""
         self._checkpoint_saver_hook.after_run(run_context, run_values)
 
-    def end(self, session: Any) -> None:
+    def end(self, session: BaseSession) -> None:
         """Saves at the end."""
         self._checkpoint_saver_hook.end(session)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import abc
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
 from ...engine.graph.collections import GraphKeys, get_collection
@@ -26,6 +26,9 @@ from .session_wrappers import (
     _RecoverableSession,
     _WrappedSession,
 )
+
+if TYPE_CHECKING:
+    from ...engine.session.session import Session
 
 __all__ = [
     "ChiefSessionCreator",
@@ -118,7 +121,7 @@ class WorkerSessionCreator(_ScaffoldCreator):
         _ScaffoldCreator.__init__(self, scaffold, master, config)
         self._max_wait_secs = max_wait_secs
 
-    def create_session(self) -> Any:
+    def create_session(self) -> Session:
         self._scaffold.finalize()
         return self._get_session_manager().wait_for_session(
             self._master, config=self._config, max_wait_secs=self._max_wait_secs
@@ -216,7 +219,7 @@ class _MonitoredSession:
         """Lets hooks end, ends threads and closes the session."""
         self._close_internal()
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> _MonitoredSession:
         return self
 
     def __exit__(

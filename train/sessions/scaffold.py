@@ -17,6 +17,7 @@ from ..objects.object_graph import ObjectGraph
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 
 class Scaffold:
@@ -160,7 +161,7 @@ class Scaffold:
         return op
 
     @staticmethod
-    def default_local_init_op() -> Any:
+    def default_local_init_op() -> Operation:
         """Initializes local variables, tables and local resources."""
         return tf.group(
             tf.local_variables_initializer(),
@@ -173,19 +174,19 @@ def _first(given: Any, other: object) -> Any:
     return other if given is None else given
 
 
-def _init_op() -> Any:
+def _init_op() -> Operation:
     return tf.group(
         tf.global_variables_initializer(),
         resources.initialize_resources(resources.shared_resources()),
     )
 
 
-def _ready_op() -> Any:
+def _ready_op() -> Tensor:
     missing = tf.report_uninitialized_variables()
     return tf.concat([missing, resources.report_uninitialized_resources()], 0)
 
 
-def _ready_for_local_init_op() -> Any:
+def _ready_for_local_init_op() -> Tensor:
     missing = tf.report_uninitialized_variables(tf.global_variables())
     shared = resources.report_uninitialized_resources(resources.shared_resources())
     return tf.concat([missing, shared], 0)

@@ -174,7 +174,7 @@ class SessionManager:
 
     def wait_for_session(
         self, master: str, config: object = None, max_wait_secs: float | None = float("Inf")
-    ) -> Any:
+    ) -> Session:
         """A session whose model another task has made ready.
 
         DeadlineExceededError when it is not after `max_wait_secs`.
@@ -209,7 +209,7 @@ class SessionManager:
         except errors.OpError as error:
             log.debug("Ignored exception: %s", error)
 
-    def _model_ready(self, session: Any) -> tuple[bool, str | None]:
+    def _model_ready(self, session: BaseSession) -> tuple[bool, str | None]:
         return _ready(self._ready_op, session, "Model not ready")
 
     def _model_ready_for_local_init(self, session: BaseSession) -> tuple[bool, str | None]:

@@ -57,7 +57,7 @@ class SessionRunContext:
         return self._original_args
 
     @property
-    def session(self) -> Any:
+    def session(self) -> BaseSession:
         """The session of the run."""
         return self._session
 

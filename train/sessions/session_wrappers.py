@@ -28,7 +28,7 @@ class StepContext:
         self._run_with_hooks_fn = run_with_hooks_fn
 
     @property
-    def session(self) -> Any:
+    def session(self) -> BaseSession:
         """The plain session: its runs call no hooks."""
         return self._session
 
@@ -86,7 +86,7 @@ class _WrappedSession:
         return self._sess.run(*args, **kwargs)
 
     def run_step_fn(
-        self, step_fn: Callable[..., Any], raw_session: Any, run_with_hooks: Any
+        self, step_fn: Callable[..., Any], raw_session: BaseSession, run_with_hooks: Any
     ) -> Any:
         """Calls a function with a StepContext."""
         return step_fn(StepContext(raw_session, run_with_hooks or self.run))

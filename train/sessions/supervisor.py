@@ -25,6 +25,7 @@ from .coordinator import Coordinator, LooperThread
 from .session_manager import SessionManager
 
 if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
     from ...engine.session.session import BaseSession
 
 _USE_DEFAULT = 0
@@ -392,7 +393,7 @@ def _chosen(given: int, key: str, make: Callable[[], Any]) -> Any:
     return made
 
 
-def _local_init_op() -> Any:
+def _local_init_op() -> Operation:
     return tf.group(tf.local_variables_initializer(), tf.tables_initializer())
 
 

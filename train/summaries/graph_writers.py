@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.collections import add_to_collection
 from ...engine.graph.graph import control_dependencies, device, init_scope, name_scope
@@ -16,6 +16,9 @@ from ...engine.graph.tensor import uid
 from ...engine.interface.log import get_logger
 from ...engine.types import dtypes
 from ...ops.public import raw, tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
 
 # The collection of what opens writers.
 INIT_COLLECTION = "_SUMMARY_WRITER_V2"
@@ -90,11 +93,11 @@ class ResourceSummaryWriter(SummaryWriter):
         """The operation that opens the writer."""
         return self._init_op if self._v2 else self._init_op_fn(self._resource)
 
-    def flush(self) -> Any:
+    def flush(self) -> Operation:
         """The operation that writes what waits."""
         return _flush(writer=self)
 
-    def close(self) -> Any:
+    def close(self) -> Operation:
         """The operation that writes what waits and closes the file."""
         with control_dependencies([self.flush()]), device("cpu:0"):
             return raw.CloseSummaryWriter(self._resource)
@@ -222,7 +225,7 @@ def create_summary_file_writer(*args: Any, **kwargs: Any) -> SummaryWriter:
     return create_file_writer(*args, **kwargs)
 
 
-def flush(writer: Any = None, name: str | None = None) -> Any:
+def flush(writer: Any = None, name: str | None = None) -> Operation:
     """The operation that has a writer, or its resource, write what waits; the default one's."""
     writer = defaults.writer if writer is None else writer
     if writer is None:

@@ -27,12 +27,13 @@ from .graph_writers import INIT_COLLECTION, defaults
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
     from ...engine.session.session import BaseSession
 
 _NOT_IN_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
 
 
-def _should_record(default: bool) -> Any:
+def _should_record(default: bool) -> Tensor:
     condition = defaults.recording
     if callable(condition):
         condition = condition()
@@ -42,7 +43,7 @@ def _should_record(default: bool) -> Any:
     return tf.logical_and(True, condition)
 
 
-def should_record_summaries() -> Any:
+def should_record_summaries() -> Tensor:
     """A bool tensor: whether summaries are written; not unless something says so."""
     return _should_record(default=False)
 
@@ -90,7 +91,7 @@ def set_step(step: Any) -> None:
     defaults.step = step
 
 
-def initialize(graph: Any = None, session: BaseSession | None = None) -> None:
+def initialize(graph: Graph | None = None, session: BaseSession | None = None) -> None:
     """Opens the writers of the default graph.
 
     Args:
@@ -124,7 +125,7 @@ def summary_writer_initializer_op() -> list[Any]:
     return get_collection(INIT_COLLECTION)
 
 
-def _nothing() -> Any:
+def _nothing() -> Tensor:
     return tf.constant(False)
 
 
@@ -148,7 +149,7 @@ def _recorded(step: Any, make: Callable[[Any, Any, Any], Any], tensor: Any) -> A
     if step is None:
         raise ValueError("No step set via 'step' argument or tf.summary.experimental.set_step()")
 
-    def record() -> Any:
+    def record() -> Tensor:
         with device("cpu:0"):
             done = make(defaults.writer._resource, step, tf.identity(tensor))
             with control_dependencies([done]):
@@ -161,7 +162,11 @@ def _recorded(step: Any, make: Callable[[Any, Any, Any], Any], tensor: Any) -> A
 
 
 def write(
-    tag: TensorLike, tensor: Any, step: Any = None, metadata: Any = None, name: str | None = None
+    tag: TensorLike,
+    tensor: TensorLike,
+    step: TensorLike | None = None,
+    metadata: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Writes a tensor to the default writer.
 
@@ -181,7 +186,7 @@ def write(
     with name_scope(name, "write_summary") as scope:
         text = _metadata_text(metadata, b"")
 
-        def make(writer: Any, step: Any, value: Any) -> Any:
+        def make(writer: Any, step: Any, value: Any) -> Operation:
             return raw.WriteSummary(writer, step, value, tag, text, name=scope)
 
         return _recorded(step, make, tensor)
@@ -193,7 +198,7 @@ def _metadata_text(metadata: Any, nothing: Any) -> Any:
     return getattr(metadata, "SerializeToString", lambda: metadata)()
 
 
-def run_metadata(name: str, data: Any, step: Any = None) -> Any:
+def run_metadata(name: str, data: TensorLike, step: TensorLike | None = None) -> Any:
     """Writes a RunMetadata to the default writer."""
     return _write_message(name, data, step, "graph_run_metadata")
 
@@ -218,18 +223,20 @@ def _write_message(name: str, message: Any, step: Any, plugin: str) -> Any:
         return write(tag, tensor, step, metadata=SummaryMetadata(plugin_data=data))
 
 
-def write_raw_pb(tensor: Any, step: Any = None, name: str | None = None) -> Any:
+def write_raw_pb(
+    tensor: TensorLike, step: TensorLike | None = None, name: str | None = None
+) -> Any:
     """Writes serialized tf.Summary messages, such as those of `tf.summary.merge_all()`."""
     with name_scope(name, "write_raw_pb") as scope:
 
-        def make(writer: Any, step: Any, value: Any) -> Any:
+        def make(writer: Any, step: Any, value: Any) -> Operation:
             return raw.WriteRawProtoSummary(writer, step, value, name=scope)
 
         return _recorded(step, make, tensor)
 
 
 def summary_writer_function(
-    name: str, tensor: Any, function: Callable[[str, str], Any], family: str | None = None
+    name: str, tensor: TensorLike, function: Callable[[str, str], Any], family: str | None = None
 ) -> Any:
     """What all kinds of summaries do: write if that is wanted.
 
@@ -244,7 +251,7 @@ def summary_writer_function(
     """
     around = get_name_scope()
 
-    def record() -> Any:
+    def record() -> Tensor:
         with (
             name_scope(f"{around}/" if around else around),
             v1_scope(name, family, values=[tensor]) as (tag, scope),
@@ -261,11 +268,15 @@ def summary_writer_function(
 
 
 def generic(
-    name: str, tensor: Any, metadata: Any = None, family: str | None = None, step: Any = None
+    name: str,
+    tensor: TensorLike,
+    metadata: Any = None,
+    family: str | None = None,
+    step: TensorLike | None = None,
 ) -> Any:
     """Writes a whole tensor to the default writer."""
 
-    def function(tag: str, scope: str) -> Any:
+    def function(tag: str, scope: str) -> Operation:
         text = metadata
         if metadata is None:
             text = tf.constant("")
@@ -277,7 +288,9 @@ def generic(
     return summary_writer_function(name, tensor, function, family=family)
 
 
-def scalar(name: str, tensor: TensorLike, family: str | None = None, step: Any = None) -> Any:
+def scalar(
+    name: str, tensor: TensorLike, family: str | None = None, step: TensorLike | None = None
+) -> Any:
     """Writes a number to the default writer.
 
     Args:
@@ -290,17 +303,19 @@ def scalar(name: str, tensor: TensorLike, family: str | None = None, step: Any =
         A tensor or operation to run; `all_summary_ops` has it, too.
     """
 
-    def function(tag: str, scope: str) -> Any:
+    def function(tag: str, scope: str) -> Operation:
         writer, at = defaults.writer._resource, _chosen(step)
         return raw.WriteScalarSummary(writer, at, tag, tf.identity(tensor), name=scope)
 
     return summary_writer_function(name, tensor, function, family=family)
 
 
-def histogram(name: str, tensor: TensorLike, family: str | None = None, step: Any = None) -> Any:
+def histogram(
+    name: str, tensor: TensorLike, family: str | None = None, step: TensorLike | None = None
+) -> Any:
     """Writes how values are distributed to the default writer."""
 
-    def function(tag: str, scope: str) -> Any:
+    def function(tag: str, scope: str) -> Operation:
         writer, at = defaults.writer._resource, _chosen(step)
         return raw.WriteHistogramSummary(writer, at, tag, tf.identity(tensor), name=scope)
 
@@ -313,11 +328,11 @@ def image(
     bad_color: TensorLike | None = None,
     max_images: int = 3,
     family: str | None = None,
-    step: Any = None,
+    step: TensorLike | None = None,
 ) -> Any:
     """Writes the first pictures of a batch to the default writer."""
 
-    def function(tag: str, scope: str) -> Any:
+    def function(tag: str, scope: str) -> Operation:
         color = bad_color
         if color is None:
             color = tf.constant([255, 0, 0, 255], dtype=dtypes.uint8)
@@ -333,11 +348,11 @@ def audio(
     sample_rate: TensorLike,
     max_outputs: int,
     family: str | None = None,
-    step: Any = None,
+    step: TensorLike | None = None,
 ) -> Any:
     """Writes the first sounds of a batch to the default writer."""
 
-    def function(tag: str, scope: str) -> Any:
+    def function(tag: str, scope: str) -> Operation:
         writer, at, value = defaults.writer._resource, _chosen(step), tf.identity(tensor)
         return raw.WriteAudioSummary(
             writer, at, tag, value, sample_rate=sample_rate, max_outputs=max_outputs, name=scope
@@ -346,7 +361,7 @@ def audio(
     return summary_writer_function(name, tensor, function, family=family)
 
 
-def graph(param: Any, step: Any = None, name: str | None = None) -> Any:
+def graph(param: Any, step: Any = None, name: str | None = None) -> Operation:
     """Writes a graph, a string tensor with a serialized GraphDef, to the default writer.
 
     Raises:
@@ -366,7 +381,7 @@ def graph(param: Any, step: Any = None, name: str | None = None) -> Any:
 _write_graph = graph  # `initialize` has a parameter of that name
 
 
-def import_event(tensor: TensorLike, name: str | None = None) -> Any:
+def import_event(tensor: TensorLike, name: str | None = None) -> Operation:
     """Writes a serialized tf.Event to the default writer."""
     return raw.ImportEvent(defaults.writer._resource, tensor, name=name)
 

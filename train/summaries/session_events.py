@@ -12,6 +12,7 @@ from ...io.files import is_directory, recursive_create_dir
 from ...ops.public import raw, tf
 
 if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
     from ...engine.session.session import BaseSession
 
 
@@ -49,7 +50,7 @@ class SessionEventWriter:
                 self._close = raw.CloseSummaryWriter(self._writer)
         session.run(self._init)
 
-    def _flush_op(self) -> Any:
+    def _flush_op(self) -> Operation:
         with device("cpu:0"):
             return raw.FlushSummaryWriter(self._writer)
 

@@ -21,6 +21,7 @@ from .recording import summary_scope, write
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
 
 _BUCKETS = 30
 # AudioPluginData: the encoding is WAV.
@@ -34,7 +35,9 @@ def _metadata(plugin: str, description: str | None, content: bytes = b"") -> Any
     return SummaryMetadata(summary_description=description, plugin_data=data)
 
 
-def scalar(name: str, data: TensorLike, step: Any = None, description: str | None = None) -> Any:
+def scalar(
+    name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None
+) -> Any:
     """Writes a number.
 
     Args:
@@ -60,7 +63,9 @@ def scalar(name: str, data: TensorLike, step: Any = None, description: str | Non
         return write(tag, tf.cast(data, dtypes.float32), step, metadata=metadata)
 
 
-def text(name: str, data: TensorLike, step: Any = None, description: str | None = None) -> Any:
+def text(
+    name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None
+) -> Any:
     """Writes texts; see `scalar`.
 
     Raises:
@@ -76,7 +81,7 @@ def text(name: str, data: TensorLike, step: Any = None, description: str | None 
 def image(
     name: str,
     data: TensorLike,
-    step: Any = None,
+    step: TensorLike | None = None,
     max_outputs: Any = 3,
     description: str | None = None,
 ) -> Any:
@@ -103,7 +108,7 @@ def audio(
     name: str,
     data: TensorLike,
     sample_rate: Any,
-    step: Any = None,
+    step: TensorLike | None = None,
     max_outputs: Any = 3,
     encoding: str | None = None,
     description: str | None = None,
@@ -143,7 +148,7 @@ def _each(encode: Callable[[Any], Any], items: Any, name: str) -> Any:
 def histogram(
     name: str,
     data: TensorLike,
-    step: Any = None,
+    step: TensorLike | None = None,
     buckets: Any = None,
     description: str | None = None,
 ) -> Any:
@@ -181,12 +186,12 @@ def _filled_buckets(numbers: Any, count: Any) -> Any:
     extent = high - low
     is_single = tf.equal(extent, 0)
 
-    def one_bucket() -> Any:
+    def one_bucket() -> Tensor:
         left, right = tf.stack([low - 0.5]), tf.stack([low + 0.5])
         inside = tf.stack([tf.cast(tf.size(numbers), dtypes.float64)])
         return tf.transpose(tf.stack([left, right, inside]))
 
-    def many_buckets() -> Any:
+    def many_buckets() -> Tensor:
         width = extent / tf.cast(count, dtypes.float64)
         offsets = numbers - low
         places = tf.cast(tf.floor(offsets / width), dtype=dtypes.int32)

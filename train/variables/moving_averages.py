@@ -47,7 +47,7 @@ def assign_moving_average(
         return tf.assign_sub(variable, (variable - value) * rate, name=scope)
 
 
-def _moved_for_replicas(variable: Any, value: Any, rate: Any, zero_debias: bool) -> Any:
+def _moved_for_replicas(variable: Variable, value: Any, rate: Any, zero_debias: bool) -> Any:
     """The average of what replicas of this process have in the mean."""
 
     def moved(value: Any) -> Any:
@@ -212,7 +212,7 @@ class ExponentialMovingAverage:
         colocate = var.op.type in _VARIABLE_OPS
         return slot_creator.create_zeros_slot(var, self.name, colocate_with_primary=colocate)
 
-    def _decay_now(self) -> Any:
+    def _decay_now(self) -> Tensor:
         decay = tf.convert_to_tensor(self._decay, name="decay")
         if self._num_updates is None:
             return decay

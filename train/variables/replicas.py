@@ -9,7 +9,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ...ops.state.variables import Variable
 
 
 class _Entered(threading.local):
@@ -75,7 +78,7 @@ def reduced_gradients(pairs: Sequence[tuple[Any, Any]]) -> Sequence[tuple[Any, A
     return given
 
 
-def container(variable: Any) -> Any:
+def container(variable: Variable) -> Any:
     """The variable of all replicas that a replica's belongs to; itself if there is none."""
     reference = getattr(variable, "_distributed_container", None)
     found = None if reference is None else reference()
@@ -89,7 +92,7 @@ def beside(variable: Any, other: Any) -> Any:
     return variable if hasattr(other, "values") else variable.get(other.device)
 
 
-def colocation(variable: Any) -> AbstractContextManager[Any]:
+def colocation(variable: Variable) -> AbstractContextManager[Any]:
     """A scope in which variables are where another one is, in all replicas."""
     from ...ops.public import tf
 

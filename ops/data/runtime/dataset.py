@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....engine import errors
-from ....engine.types.dtypes import DType
+from ....engine.types.dtypes import DType, boxed
 from ....engine.types.shape import TensorShape
 from .ragged import kept, taken_up
 
@@ -271,13 +271,6 @@ def alone(result: np.ndarray) -> np.ndarray:
     block = np.empty((1, *result.shape), result.dtype)
     block[0] = result if result.ndim else result[()]
     return block
-
-
-def boxed(value: object) -> np.ndarray:
-    """Any object as the value of a scalar tensor."""
-    box = np.empty((), object)
-    box[()] = value
-    return box
 
 
 def as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray:

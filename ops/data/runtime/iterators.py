@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....engine import errors
-from ....engine.types.dtypes import DType, runtime_name
+from ....engine.types.dtypes import DType, boxed, runtime_name
 from ....engine.types.shape import TensorShape, shape_text
 from .context import Context
 from .dataset import Dataset, Element, State, Stream
@@ -142,9 +142,7 @@ class OptionalValue:
 
     def boxed(self) -> np.ndarray:
         """As the value of a scalar variant tensor."""
-        box = np.empty((), object)
-        box[()] = self
-        return box
+        return boxed(self)
 
     def zeroed(self) -> OptionalValue:
         """Zeros in the place of the element; nothing stays nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....engine.graph.graph import name_scope
 from ....engine.types.shape import broadcast_static, dimension_value
@@ -17,6 +17,9 @@ from .diagonal import (
 )
 from .identity import LinearOperatorIdentity, LinearOperatorScaledIdentity
 from .operator import Hint, LinearOperator
+
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
 
 _IDENTITIES = (LinearOperatorIdentity, LinearOperatorScaledIdentity)
 _DIAGONALS = (*_IDENTITIES, LinearOperatorDiag)
@@ -87,7 +90,7 @@ def _multiplier(operator: Any) -> Any:
     return tf.ones(operator.batch_shape_tensor(), dtype=operator.dtype)
 
 
-def _dense_sum(op1: LinearOperator, op2: LinearOperator) -> Any:
+def _dense_sum(op1: LinearOperator, op2: LinearOperator) -> Tensor:
     """The sum as a tensor; diagonals are added to what is no diagonal."""
     first, second = (op1, op2) if isinstance(op1, _DIAGONALS) else (op2, op1)
     return first.add_to_tensor(second.to_dense())

@@ -11,22 +11,25 @@ from ...public import tf
 from ..solve import adjoint as adjoint_of
 
 if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
     from .operator import LinearOperator
 
 
-def _inverse(input: LinearOperator, adjoint: bool = False, name: str | None = None) -> Any:
+def _inverse(
+    input: LinearOperator, adjoint: bool = False, name: str | None = None
+) -> LinearOperator:
     found = input.inverse(name or "inverse")
     return found.adjoint() if adjoint else found
 
 
 def _diag_part(
     input: LinearOperator, name: str = "diag_part", k: int = 0, padding_value: object = 0
-) -> Any:
+) -> Tensor:
     del k, padding_value  # Accepted; there is one diagonal.
     return input.diag_part(name)
 
 
-def _logdet(matrix: LinearOperator, name: str | None = None) -> Any:
+def _logdet(matrix: LinearOperator, name: str | None = None) -> Tensor:
     if matrix.is_positive_definite and matrix.is_self_adjoint:
         return matrix.log_abs_determinant(name or "log_abs_det")
     raise ValueError("Expected matrix to be self-adjoint positive definite.")

@@ -31,7 +31,7 @@ class UniqueNameTracker(TrackableDataStructure):
     def _values(self) -> list[Any]:
         return [dependency.ref for dependency in self._checkpoint_dependencies]
 
-    def track(self, trackable: object, base_name: str) -> Any:
+    def track(self, trackable: object, base_name: str) -> Trackable:
         """Makes an object a dependency.
 
         Args:

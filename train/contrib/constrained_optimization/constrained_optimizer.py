@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
@@ -14,8 +14,10 @@ from ....ops.public import tf
 from ...optimizers.optimizer import Optimizer
 
 if TYPE_CHECKING:
+    from ....engine.graph.annotations import TensorLike
     from ....engine.graph.operation import Operation
     from ....engine.graph.tensor import Tensor
+    from ....ops.state.variables import Variable
     from .constrained_minimization_problem import ConstrainedMinimizationProblem
 
 
@@ -40,7 +42,7 @@ class ConstrainedOptimizer(abc.ABC):
         self,
         minimization_problem: ConstrainedMinimizationProblem,
         global_step: Any = None,
-        var_list: Any = None,
+        var_list: Sequence[Variable] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
@@ -52,8 +54,8 @@ class ConstrainedOptimizer(abc.ABC):
     def minimize_constrained(
         self,
         minimization_problem: ConstrainedMinimizationProblem,
-        global_step: Any = None,
-        var_list: Any = None,
+        global_step: TensorLike | None = None,
+        var_list: Sequence[Variable] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
@@ -85,8 +87,8 @@ class ConstrainedOptimizer(abc.ABC):
     def minimize_unconstrained(
         self,
         minimization_problem: ConstrainedMinimizationProblem,
-        global_step: Any = None,
-        var_list: Any = None,
+        global_step: TensorLike | None = None,
+        var_list: Sequence[Variable] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
@@ -110,8 +112,8 @@ class ConstrainedOptimizer(abc.ABC):
         self,
         minimization_problem: ConstrainedMinimizationProblem,
         unconstrained_steps: Any = None,
-        global_step: Any = None,
-        var_list: Any = None,
+        global_step: TensorLike | None = None,
+        var_list: Sequence[Variable] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
@@ -172,7 +174,7 @@ class Parts:
 
 
 def apply_both(
-    optimizer: Any,
+    optimizer: Optimizer,
     constraint_optimizer: Any,
     gradients: list[tuple[Any, Any]],
     of_state: tuple[Any, Any],
@@ -193,7 +195,7 @@ def project_after(
     updates: list[Any],
     project: Callable[..., Any],
     state: Any,
-    global_step: Any,
+    global_step: TensorLike,
     name: str | None,
 ) -> Operation:
     """What brings the state back to where it may be, and counts the step."""

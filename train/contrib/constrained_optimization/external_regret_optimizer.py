@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
@@ -13,7 +14,9 @@ from ...optimizers.optimizer import Optimizer
 from .constrained_optimizer import ConstrainedOptimizer, Parts, apply_both, project_after
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....engine.graph.tensor import Tensor
+    from ....ops.state.variables import Variable
     from .constrained_minimization_problem import ConstrainedMinimizationProblem
 
 
@@ -86,13 +89,13 @@ class _ExternalRegretOptimizer(ConstrainedOptimizer):
         self,
         minimization_problem: ConstrainedMinimizationProblem,
         global_step: Any = None,
-        var_list: Any = None,
+        var_list: Sequence[Variable] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
         grad_loss: Any = None,
-    ) -> Any:
+    ) -> Operation:
         parts = Parts(minimization_problem)
         # Of a function, so that what comes before the step does not come before the initializer.
         state = tf.Variable(

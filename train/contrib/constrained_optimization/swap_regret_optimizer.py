@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
@@ -18,7 +19,9 @@ from ...optimizers.optimizer import Optimizer
 from .constrained_optimizer import ConstrainedOptimizer, Parts, apply_both, project_after
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....engine.graph.tensor import Tensor
+    from ....ops.state.variables import Variable
     from .constrained_minimization_problem import ConstrainedMinimizationProblem
 
 
@@ -126,13 +129,13 @@ class _SwapRegretOptimizer(ConstrainedOptimizer):
         self,
         minimization_problem: ConstrainedMinimizationProblem,
         global_step: Any = None,
-        var_list: Any = None,
+        var_list: Sequence[Variable] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
         grad_loss: Any = None,
-    ) -> Any:
+    ) -> Operation:
         parts = Parts(minimization_problem)
         # Of a function, so that what comes before the step does not come before the initializer.
         state = tf.Variable(
@@ -230,7 +233,7 @@ class MultiplicativeSwapRegretOptimizer(_SwapRegretOptimizer):
         rest = tf.constant(least, dtype=tf.float32, shape=(size - 1, size))
         return tf.concat((first, rest), axis=0)
 
-    def _stochastic_matrix(self, state: Any) -> Any:
+    def _stochastic_matrix(self, state: Any) -> Tensor:
         return tf.exp(state)
 
     def _projection_op(self, state: Any, name: str | None = None) -> Any:

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....ops.public import tf
 from . import cudnn_rnn_ops as ops
+
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
 
 Tensors = list[Any]
 
@@ -45,7 +48,7 @@ class CudnnParamsFormatConverter:
 
     def tf_canonical_to_opaque(
         self, tf_canonicals: Sequence[Any], weights_proj: Sequence[Any] | None = None
-    ) -> Any:
+    ) -> Tensor:
         """The vector of all weights.
 
         Args:

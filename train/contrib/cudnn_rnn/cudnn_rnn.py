@@ -185,7 +185,7 @@ class _CudnnRNN(Layer):
             weights.append(variable)
         return variable
 
-    def _first_params(self) -> Any:
+    def _first_params(self) -> Tensor:
         dtype = self._plain_dtype
         if self._kernel_initializer is None:
             self._kernel_initializer = tf.glorot_uniform_initializer(seed=self._seed, dtype=dtype)

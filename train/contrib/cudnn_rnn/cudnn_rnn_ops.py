@@ -116,7 +116,7 @@ class CudnnCompatibleGRUCell(GRUCell):
             for name, _ in parts
         ]
 
-    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:  # type: ignore[override]
         """One step."""
         gates = tf.sigmoid(self._product(inputs, state, self._gate_kernel, self._gate_bias))
         r, u = tf.split(value=gates, num_or_size_splits=2, axis=1)
@@ -308,7 +308,7 @@ def cudnn_rnn_canonical_to_opaque_params(
     seed: int | None = 0,
     num_proj: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The vector of weights of matrices and biases, gate by gate.
 
     Args:
@@ -335,7 +335,7 @@ def cudnn_rnn_opaque_params_size(
     seed: int | None = 0,
     num_proj: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The number of weights of a net, as a tensor; arguments as of the functions above."""
     options = _options(rnn_mode, input_mode, direction, dropout, seed)
     size = raw.CudnnRNNParamsSize(

@@ -76,7 +76,7 @@ def assert_element_shape(expected_shapes: object) -> Apply:
         found = [with_shape(shape, tensor) if shape else tensor for shape, tensor in pairs]
         return nest.pack_sequence_as(elements, found)
 
-    def transformed(dataset: DatasetV1) -> Any:
+    def transformed(dataset: DatasetV1) -> _RestructuredDataset:
         shapes = get_legacy_output_shapes(dataset)
         pairs = zip(nest.flatten(shapes), nest.flatten_up_to(shapes, expected_shapes))
         merged = nest.pack_sequence_as(shapes, [known.merge_with(new) for known, new in pairs])

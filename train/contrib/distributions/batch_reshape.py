@@ -93,7 +93,7 @@ class BatchReshape(Distribution):
             self._reparameterization_type = distribution.reparameterization_type
 
     @property
-    def distribution(self) -> Any:
+    def distribution(self) -> Distribution:
         """The distribution with the other batch."""
         return self._distribution
 

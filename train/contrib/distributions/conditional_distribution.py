@@ -32,30 +32,32 @@ class ConditionalDistribution(Distribution):
         """Draws, of shape `sample_shape` followed by the batch's and the event's."""
         return self._call_sample_n(sample_shape, seed, name, **condition_kwargs)
 
-    def log_prob(self, value: Any, name: str = "log_prob", **condition_kwargs: Any) -> Tensor:
+    def log_prob(
+        self, value: TensorLike, name: str = "log_prob", **condition_kwargs: Any
+    ) -> Tensor:
         """The logarithm of the density (or probability) of a value."""
         return self._call("log_prob", value, name, **condition_kwargs)
 
-    def prob(self, value: Any, name: str = "prob", **condition_kwargs: Any) -> Tensor:
+    def prob(self, value: TensorLike, name: str = "prob", **condition_kwargs: Any) -> Tensor:
         """The density (or probability) of a value."""
         return self._call("prob", value, name, **condition_kwargs)
 
-    def log_cdf(self, value: Any, name: str = "log_cdf", **condition_kwargs: Any) -> Tensor:
+    def log_cdf(self, value: TensorLike, name: str = "log_cdf", **condition_kwargs: Any) -> Tensor:
         """The logarithm of the probability of draws up to a value."""
         return self._call("log_cdf", value, name, **condition_kwargs)
 
-    def cdf(self, value: Any, name: str = "cdf", **condition_kwargs: Any) -> Tensor:
+    def cdf(self, value: TensorLike, name: str = "cdf", **condition_kwargs: Any) -> Tensor:
         """The probability of draws up to a value."""
         return self._call("cdf", value, name, **condition_kwargs)
 
     def log_survival_function(
-        self, value: Any, name: str = "log_survival_function", **condition_kwargs: Any
+        self, value: TensorLike, name: str = "log_survival_function", **condition_kwargs: Any
     ) -> Tensor:
         """The logarithm of the probability of draws above a value."""
         return self._call("log_survival_function", value, name, **condition_kwargs)
 
     def survival_function(
-        self, value: Any, name: str = "survival_function", **condition_kwargs: Any
+        self, value: TensorLike, name: str = "survival_function", **condition_kwargs: Any
     ) -> Tensor:
         """The probability of draws above a value."""
         return self._call("survival_function", value, name, **condition_kwargs)

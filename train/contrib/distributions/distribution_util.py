@@ -56,6 +56,7 @@ from ....ops.public import tf
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....engine.types.dtypes import DType
     from ....ops.distributions.distribution import Distribution
 
 # What is defined in `ops`, for those who look for it here.
@@ -346,7 +347,7 @@ def masked_sum(x: Tensor, mask: Tensor, axis: int) -> Tensor:
     return tf.reduce_sum(x * mask, axis=axis)
 
 
-def one_hot_mask(indices: Tensor, depth: int, dtype: Any) -> Tensor:
+def one_hot_mask(indices: Tensor, depth: int, dtype: DType) -> Tensor:
     """Ones where the components of a mixture were drawn."""
     kind = dtype.as_numpy_dtype
     return tf.one_hot(

@@ -41,7 +41,9 @@ class _DistributionRegressionHead(RegressionHead):
             *(label_name, weight_column_name, enable_centered_bias, head_name),
         )
 
-    def _negative_log_prob(self, labels: Tensor, logits: Tensor, weights: Any = None) -> Any:
+    def _negative_log_prob(
+        self, labels: Tensor, logits: Tensor, weights: Any = None
+    ) -> tuple[Any, Any]:
         made = self.distribution(logits)
         batch = labels.shape.with_rank_at_least(1)[:-1]
         sizes = batch.as_list() if batch.is_fully_defined() else tf.shape(labels)[:-1]

@@ -75,7 +75,7 @@ class Independent(Distribution):
         return [tf.assert_less_equal(self._count, dimension_size(shape, 0), message=text)]
 
     @property
-    def distribution(self) -> Any:
+    def distribution(self) -> Distribution:
         """The distribution whose batch this one's events are."""
         return self._distribution
 

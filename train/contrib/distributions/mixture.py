@@ -271,7 +271,7 @@ class MixtureSameFamily(Distribution):
         return self._mixture_distribution
 
     @property
-    def components_distribution(self) -> Any:
+    def components_distribution(self) -> Distribution:
         """The batch that is chosen from."""
         return self._components_distribution
 

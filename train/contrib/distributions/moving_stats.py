@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.graph.collections import GraphKeys
@@ -13,15 +13,19 @@ from ....engine.graph.graph import colocate_with, control_dependencies, name_sco
 from ....engine.graph.tensor import Tensor
 from ....ops.public import tf
 
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import TensorLike
+    from ....engine.types.dtypes import DType
 
-def _require_floating(what: str, dtype: Any) -> None:
+
+def _require_floating(what: str, dtype: DType) -> None:
     if not dtype.is_floating:
         raise TypeError(f"{what}.base_dtype({dtype.name}) does not have float type `dtype`.")
 
 
 @export("contrib.distributions.assign_moving_mean_variance")
 def assign_moving_mean_variance(
-    mean_var: Any, variance_var: Any, value: Any, decay: Any, name: str | None = None
+    mean_var: Any, variance_var: Any, value: TensorLike, decay: TensorLike, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Moves a mean and a variance towards a value.
 
@@ -59,7 +63,7 @@ def assign_moving_mean_variance(
 
 @export("contrib.distributions.assign_log_moving_mean_exp")
 def assign_log_moving_mean_exp(
-    log_mean_exp_var: Any, log_value: Any, decay: Any, name: str | None = None
+    log_mean_exp_var: Any, log_value: Any, decay: TensorLike, name: str | None = None
 ) -> Tensor:
     """Moves the logarithm of a mean towards a value given by its logarithm.
 

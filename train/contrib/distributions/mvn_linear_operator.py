@@ -34,7 +34,7 @@ from .distribution_util import (
 )
 
 if TYPE_CHECKING:
-    from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.annotations import DTypeLike, TensorLike
 
 
 class _OfLinearOperator(TransformedDistribution):
@@ -122,7 +122,7 @@ class _OfLinearOperator(TransformedDistribution):
         return self._scaled(tf.sqrt(tf.matrix_diag_part(self._square())), root=True)
 
 
-def _standard_normal(dtype: Any) -> Normal:
+def _standard_normal(dtype: DTypeLike) -> Normal:
     return Normal(loc=tf.zeros([], dtype=dtype), scale=tf.ones([], dtype=dtype))
 
 
@@ -353,7 +353,7 @@ class VectorExponentialLinearOperator(_OfLinearOperator):
     ) -> None:
         parameters = dict(locals())
 
-        def make(dtype: Any) -> Exponential:
+        def make(dtype: DTypeLike) -> Exponential:
             return Exponential(rate=tf.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats)
 
         self._set(loc, scale, validate_args, name, make)
@@ -405,7 +405,7 @@ class VectorLaplaceLinearOperator(_OfLinearOperator):
     ) -> None:
         parameters = dict(locals())
 
-        def make(dtype: Any) -> Laplace:
+        def make(dtype: DTypeLike) -> Laplace:
             return Laplace(loc=tf.zeros([], dtype=dtype), scale=tf.ones([], dtype=dtype))
 
         self._set(loc, scale, validate_args, name, make)

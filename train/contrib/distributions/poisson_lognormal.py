@@ -61,7 +61,7 @@ def quadrature_scheme_lognormal_gauss_hermite(
 @export("contrib.distributions.quadrature_scheme_lognormal_quantiles")
 def quadrature_scheme_lognormal_quantiles(
     loc: Any,
-    scale: Any,
+    scale: TensorLike,
     quadrature_size: int,
     validate_args: bool = False,
     name: str | None = None,

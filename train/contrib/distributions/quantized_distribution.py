@@ -64,7 +64,7 @@ class QuantizedDistribution(Distribution):
         self._parameters = parameters
 
     @property
-    def distribution(self) -> Any:
+    def distribution(self) -> Distribution:
         """The distribution of what is rounded."""
         return self._dist
 

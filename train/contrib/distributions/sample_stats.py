@@ -96,7 +96,7 @@ _ROUND = {"lower": "ceil", "higher": "floor", "nearest": "round"}
 def percentile(
     x: TensorLike,
     q: Any,
-    axis: Any = None,
+    axis: TensorLike | None = None,
     interpolation: str | None = None,
     keep_dims: bool = False,
     validate_args: bool = False,

@@ -27,7 +27,7 @@ from .distribution_util import (
 )
 
 if TYPE_CHECKING:
-    from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.annotations import DTypeLike, TensorLike
 
 
 class _SinhArcsinh(TransformedDistribution):
@@ -59,7 +59,12 @@ class _SinhArcsinh(TransformedDistribution):
         return self._skewness
 
     def _base(
-        self, distribution: Any, dtype: Any, validate_args: bool, allow_nan_stats: bool, x: Any
+        self,
+        distribution: Any,
+        dtype: DTypeLike,
+        validate_args: bool,
+        allow_nan_stats: bool,
+        x: Any,
     ) -> tuple[Any, Any]:
         """The distribution that is transformed, and a tensor that waits for its checks."""
         if distribution is None:

@@ -40,10 +40,11 @@ from .distribution_util import (
 )
 
 if TYPE_CHECKING:
-    from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.annotations import DTypeLike, TensorLike
+    from ....engine.types.dtypes import DType
 
 
-def hermite(size: int, dtype: Any) -> tuple[np.ndarray, Tensor]:
+def hermite(size: int, dtype: DType) -> tuple[np.ndarray, Tensor]:
     """Points of Gauss's and Hermite's quadrature, and their weights, which add up to one."""
     points, weights = (
         x.astype(dtype.as_numpy_dtype) for x in np.polynomial.hermite.hermgauss(deg=size)
@@ -52,7 +53,7 @@ def hermite(size: int, dtype: Any) -> tuple[np.ndarray, Tensor]:
     return points, convert_to_tensor(weights, name="probs", dtype=dtype)
 
 
-def inner_edges(dtype: Any, size: int, batch_ndims: Any) -> Tensor:
+def inner_edges(dtype: DTypeLike, size: int, batch_ndims: Any) -> Tensor:
     """The edges of equal parts of (0, 1), without its ends, for batches behind."""
     zero, one = tf.zeros([], dtype=dtype), tf.ones([], dtype=dtype)
     edges = tf.linspace(zero, one, size + 3)[1:-1]
@@ -213,7 +214,7 @@ class VectorDiffeomixture(Distribution):
         return self._mixture_distribution
 
     @property
-    def distribution(self) -> Any:
+    def distribution(self) -> Distribution:
         """The distribution whose draws are mapped."""
         return self._distribution
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....ops.data.dataset import DatasetV2
@@ -15,6 +15,9 @@ from ...estimator.trees.boosted_trees import (
 )
 from ...estimator.trees.growers import TreeHParams
 from ...estimator.trees.model import bt_model_fn
+
+if TYPE_CHECKING:
+    from ...estimator.model_fn import EstimatorSpec
 
 
 def _repeated(input_fn: Callable[[], Any]) -> Callable[[], Any]:
@@ -38,7 +41,7 @@ def _trained(
     config: object,
     is_classification: bool,
 ) -> BoostedTreesBase:
-    def model_fn(features: Any, labels: object, mode: str, config: object) -> Any:
+    def model_fn(features: Any, labels: object, mode: str, config: object) -> EstimatorSpec:
         return bt_model_fn(
             *(features, labels, mode, head, feature_columns, hparams, 1, config, closed_form),
             train_in_memory=True,

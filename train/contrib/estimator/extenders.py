@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.graph.convert import convert_to_tensor_or_sparse_tensor
@@ -13,6 +13,9 @@ from ....ops.public import tf
 from ...estimator.estimator import Estimator
 from ...estimator.export_output import PredictOutput
 from ...optimizers.optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
 
 Pairs = list[tuple[Any, Any]]
 
@@ -35,7 +38,7 @@ class _TransformGradients(Optimizer):
 
     def apply_gradients(
         self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None
-    ) -> Any:
+    ) -> Operation:
         """The optimizer's step with what the function makes of gradients."""
         pairs = self._transform_grads_fn(list(grads_and_vars))
         return self._optimizer.apply_gradients(pairs, global_step, name)
@@ -44,7 +47,7 @@ class _TransformGradients(Optimizer):
         """The optimizer's slot."""
         return self._optimizer.get_slot(*args, **kwargs)
 
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
+    def get_slot_names(self, *args: Any, **kwargs: Any) -> list[str]:
         """The names of the optimizer's slots."""
         return self._optimizer.get_slot_names(*args, **kwargs)
 

@@ -78,7 +78,7 @@ def poisson_regression_head(
 ) -> RegressionHead:
     """A head of counts; compute_full_loss adds what labels alone make of the loss."""
 
-    def loss_fn(labels: Tensor, logits: Tensor) -> Any:
+    def loss_fn(labels: Tensor, logits: Tensor) -> Tensor:
         return log_poisson_loss(labels, logits, compute_full_loss=compute_full_loss)
 
     return RegressionHead(label_dimension, weight_column, loss_reduction, loss_fn, tf.exp, name)
@@ -92,7 +92,7 @@ def logistic_regression_head(
 ) -> RegressionHead:
     """A head of probabilities."""
 
-    def loss_fn(labels: Tensor, logits: Tensor) -> Any:
+    def loss_fn(labels: Tensor, logits: Tensor) -> Tensor:
         return sigmoid_cross_entropy_with_logits(labels=in_range(labels, 2), logits=logits)
 
     return RegressionHead(1, weight_column, loss_reduction, loss_fn, tf.sigmoid, name)

@@ -213,7 +213,7 @@ class PoissonRegressionHead(RegressionHead):
         compute_full_loss: bool = True,
         name: str | None = None,
     ) -> None:
-        def loss_fn(labels: Any, logits: Any) -> Any:
+        def loss_fn(labels: Any, logits: Any) -> Tensor:
             return log_poisson_loss(labels, logits, compute_full_loss=compute_full_loss)
 
         super().__init__(label_dimension, weight_column, loss_reduction, loss_fn, tf.exp, name)
@@ -236,7 +236,7 @@ class LogisticRegressionHead(RegressionHead):
         loss_reduction: str = _MEAN,
         name: str | None = None,
     ) -> None:
-        def loss_fn(labels: Any, logits: Any) -> Any:
+        def loss_fn(labels: Any, logits: Any) -> Tensor:
             return sigmoid_cross_entropy_with_logits(labels=in_range(labels, 2), logits=logits)
 
         super().__init__(1, weight_column, loss_reduction, loss_fn, tf.sigmoid, name)

@@ -17,12 +17,13 @@ from ...estimator.model_fn import LOSS_METRIC_KEY, EstimatorSpec
 from ...variables.global_step import get_global_step
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....engine.graph.tensor import Tensor
 
 _DEFAULT, _PREDICT = "serving_default", "predict"
 
 
-def _nothing(loss: object) -> Any:
+def _nothing(loss: object) -> Operation:
     del loss
     return tf.no_op()
 

@@ -96,7 +96,9 @@ class SavedModelEstimator(Estimator):
         """Makes no step: the SavedModel's graph has one."""
         return None
 
-    def _model_fn_from_saved_model(self, features: object, labels: object, mode: str) -> Any:
+    def _model_fn_from_saved_model(
+        self, features: object, labels: object, mode: str
+    ) -> EstimatorSpec:
         """The EstimatorSpec of the SavedModel's graph for a mode, over these inputs."""
         if mode not in self._available_modes:
             raise RuntimeError(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import constant, export
 from ....engine.graph.convert import convert_to_tensor
@@ -18,6 +18,11 @@ from .initial_clusters import (
     RANDOM_INIT,
     InitialClusters,
 )
+
+if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
+    from ....engine.graph.tensor import Tensor
+    from ....ops.state.variables import Variable
 
 SQUARED_EUCLIDEAN_DISTANCE = "squared_euclidean"
 CLUSTERS_VAR_NAME = "clusters"
@@ -192,12 +197,12 @@ class KMeans:
                 found.append(l2_normalize(x, dim=1))
         return found
 
-    def _synchronize(self, steps: Any, variable: Any, updated: Any, counts: Any) -> Any:
+    def _synchronize(self, steps: Any, variable: Variable, updated: Any, counts: Any) -> Any:
         """Has moved centers be used after so many steps."""
         if not self._has_delay:
             return tf.no_op()
 
-        def take_over() -> Any:
+        def take_over() -> Tensor:
             later = tf.assign(steps, self._mini_batch_steps_per_iteration - 1)
             with control_dependencies([later]):
                 with colocate_with(updated, ignore_existing=True):
@@ -214,7 +219,7 @@ class KMeans:
             return tf.cond(steps <= 0, take_over, lambda: tf.assign_sub(steps, 1))
 
     @staticmethod
-    def _mini_batch_step(inputs: list[Any], clusters: Any, centers: Any, counts: Any) -> Any:
+    def _mini_batch_step(inputs: list[Any], clusters: Any, centers: Any, counts: Any) -> Operation:
         """Moves centers to the means of all points that they have had."""
         updates = []
         for x, indices in zip(inputs, clusters):

@@ -98,7 +98,7 @@ class GMM(Estimator):
         options = (self._num_clusters, self._random_seed, self._covariance_type, self._params)
         initial = self._training_initial_clusters
 
-        def model_fn(features: Any, labels: Any, mode: str, config: Any) -> Any:
+        def model_fn(features: Any, labels: Any, mode: str, config: Any) -> ModelFnOps:
             if labels is not None:
                 raise AssertionError(labels)
             loss, scores, assignments, train, init_op, is_initialized = gmm_ops.gmm(

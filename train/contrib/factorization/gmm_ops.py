@@ -18,6 +18,8 @@ from ....ops.public import tf
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.operation import Operation
+    from ....ops.state.variables import Variable
 
 FULL_COVARIANCE, DIAG_COVARIANCE = "full", "diag"
 _EPSILON = np.finfo(float).eps
@@ -124,27 +126,27 @@ class GmmAlgorithm:
                 begin: Any = tf.cond(is_begun, tf.no_op, functools.partial(tf.identity, begun))
                 self._init_ops.append(begin.op)
 
-    def init_ops(self) -> Any:
+    def init_ops(self) -> Operation:
         """An operation that sets the means and covariances to begin with."""
         return tf.group(*self._init_ops)
 
-    def training_ops(self) -> Any:
+    def training_ops(self) -> Operation:
         """An operation that makes a step."""
         return tf.group(*self._train_ops)
 
-    def is_initialized(self) -> Any:
+    def is_initialized(self) -> Variable:
         """Whether there are means to begin with: a variable."""
         return self._is_begun
 
-    def alphas(self) -> Any:
+    def alphas(self) -> Variable:
         """The distributions' weights: a variable [num_classes]."""
         return self._alpha
 
-    def clusters(self) -> Any:
+    def clusters(self) -> Variable:
         """The means: a variable [num_classes, 1, size]."""
         return self._means
 
-    def covariances(self) -> Any:
+    def covariances(self) -> Variable:
         """The covariances: a variable [num_classes, size, size], or [num_classes, size]."""
         return self._covs
 
@@ -152,7 +154,7 @@ class GmmAlgorithm:
         """The likeliest distribution of each point, by parts of the data."""
         return [tf.argmax(w, 1) for w in self._w]
 
-    def scores(self) -> Any:
+    def scores(self) -> Tensor:
         """The logarithm of the likelihood of each point."""
         return self._scores
 
@@ -229,7 +231,7 @@ class GmmAlgorithm:
                     with tf.control_dependencies([means, covs]):
                         self._train_ops.append(tf.assign(self._covs, covs, validate_shape=False))
 
-    def _new_covariances(self, squares: Any) -> Any:
+    def _new_covariances(self, squares: Any) -> Tensor:
         found = []
         for k in range(self._num_classes):
             mean = self._means.value()[k, :, :]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.graph.scope_functions import control_dependencies
 from ....engine.record_class import record
@@ -12,6 +12,9 @@ from ....engine.types import dtypes
 from ....ops.nn.embedding import embedding_lookup
 from ....ops.nn.norm import l2_normalize
 from ....ops.public import raw, tf
+
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
 
 COSINE_DISTANCE = "cosine"
 RANDOM_INIT = "random"
@@ -94,7 +97,7 @@ class InitialClusters:
         )
         return embedding_lookup(self.inputs, indices, partition_strategy="div")
 
-    def _plus_plus(self) -> Any:
+    def _plus_plus(self) -> Tensor:
         points = self._normalized(self.inputs[0])
         count = tf.cast(self.remaining, dtypes.int64)
         return raw.KmeansPlusPlusInitialization(points, count, self.random_seed, self.num_retries)
@@ -107,7 +110,7 @@ class InitialClusters:
         count = tf.maximum(tf.minimum(self.remaining, most), 1)
 
         def center_of(i: Any) -> Callable[[], Any]:
-            def by_chain() -> Any:
+            def by_chain() -> Tensor:
                 part = first[i * length : i * length + length]
                 _, distances = raw.NearestNeighbors(part, self.centers, 1)
                 index = raw.KMC2ChainInitialization(tf.squeeze(distances), self.random_seed)
@@ -116,7 +119,7 @@ class InitialClusters:
 
             return by_chain
 
-        def body(i: Any, left: Any) -> Any:
+        def body(i: Any, left: Any) -> tuple[Any, Any]:
             del left
             new = tf.cond(
                 tf.equal(self.selected, 0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.graph.scope_functions import colocate_with
@@ -23,6 +23,10 @@ from ...sessions.session_run_hook import SessionRunArgs, SessionRunHook
 from ...variables.global_step import get_global_step
 from . import clustering_ops
 
+if TYPE_CHECKING:
+    from ....engine.session.session import BaseSession
+    from ...sessions.session_run_hook import SessionRunContext, SessionRunValues
+
 
 class _LossRelativeChangeHook(SessionRunHook):
     """Stops when the loss changes by less than a share of itself."""
@@ -32,12 +36,12 @@ class _LossRelativeChangeHook(SessionRunHook):
         self._tolerance = tolerance
         self._previous: Any = None
 
-    def before_run(self, run_context: object) -> Any:
+    def before_run(self, run_context: object) -> SessionRunArgs:
         """Asks for the loss."""
         del run_context
         return SessionRunArgs(self._loss_tensor)
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Compares it with the last one."""
         loss = run_values.results
         if self._previous:
@@ -55,7 +59,7 @@ class _InitializeClustersHook(SessionRunHook):
         self._is_initialized = is_initialized
         self._is_chief = is_chief
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: BaseSession, coord: Any) -> None:
         """Runs the op, or waits for the chief to do so."""
         del coord
         while True:

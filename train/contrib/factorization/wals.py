@@ -24,6 +24,8 @@ from .factorization_ops import WALSModel
 if TYPE_CHECKING:
     from ....engine.graph.operation import Operation
     from ....engine.graph.tensor import Tensor
+    from ....ops.state.variables import Variable
+    from ...sessions.session_run_hook import SessionRunContext, SessionRunValues
 
 
 class _Axis(NamedTuple):
@@ -53,7 +55,7 @@ class _SweepHook(SessionRunHook):
         self._rows, self._cols = (row_prep_ops, row_train_op), (col_prep_ops, col_train_op)
         self._is_initialized = False
 
-    def before_run(self, run_context: Any) -> SessionRunArgs:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Runs what a new sweep needs."""
         session = run_context.session
         is_done = session.run(self._is_done)
@@ -83,7 +85,7 @@ class _IncrementGlobalStepHook(SessionRunHook):
         if step is not None:
             self._increment = tf.assign_add(step, 1, name="global_step_incr").op
 
-    def before_run(self, run_context: Any) -> None:
+    def before_run(self, run_context: SessionRunContext) -> None:
         """Adds one."""
         if self._increment is not None:
             run_context.session.run(self._increment)
@@ -110,7 +112,7 @@ class _StopAtSweepHook(SessionRunHook):
         del run_context
         return SessionRunArgs(self._counter)
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Asks to stop."""
         if run_values.results >= self._last_sweep:
             run_context.request_stop()
@@ -161,7 +163,7 @@ class _Training:
         return _Axis(processed.initializer, train, prepare)
 
 
-def _counter(initial: Any, name: str) -> Any:
+def _counter(initial: Any, name: str) -> Variable:
     return tf.Variable(
         initial, trainable=False, name=name, collections=[GraphKeys.GLOBAL_VARIABLES]
     )

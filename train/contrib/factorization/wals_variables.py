@@ -105,7 +105,7 @@ def _require_length(given: Any, shards: int) -> None:
         raise AssertionError(f"{len(given)} initial values are given for {shards} shards")
 
 
-def create_gramian(width: int, name: str) -> Any:
+def create_gramian(width: int, name: str) -> Variable:
     """A variable for the product of factors with themselves, [width, width]."""
     return tf.Variable(tf.zeros([width, width]), dtype=tf.float32, name=name)
 
@@ -120,7 +120,7 @@ def prepare_gramian(factors: list[Any], gramian: Any) -> Operation:
         return tf.assign(gramian, tf.add_n(parts)).op
 
 
-def _transient(name: str) -> Any:
+def _transient(name: str) -> Variable:
     return tf.Variable(
         1.0,
         trainable=False,

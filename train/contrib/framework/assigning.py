@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from ....engine.types.nest import as_list
 from ....io.checkpoint_reader import new_checkpoint_reader
 from ....ops.public import tf
 from ...checkpoints.saver import Saver
+
+if TYPE_CHECKING:
+    from ....engine.session.session import BaseSession
+    from ....ops.state.variables import Variable
 
 
 @export("contrib.framework.zero_initializer")
@@ -48,7 +52,7 @@ def _variable(name: str) -> Any:
     return exact[0]
 
 
-def _fed_assignment(variable: Any) -> tuple[Any, Any]:
+def _fed_assignment(variable: Variable) -> tuple[Any, Any]:
     """A placeholder for a variable's value, and the assignment of it."""
     dtype, shape = variable.dtype.base_dtype, variable.get_shape()
     value = tf.placeholder(dtype, shape=shape, name=f"placeholder/{variable.op.name}")
@@ -100,14 +104,14 @@ def assign_from_values_fn(var_names_to_values: Mapping[str, Any]) -> Callable[[A
     """
     assignment, feeds = assign_from_values(var_names_to_values)
 
-    def assign(session: Any) -> Any:
+    def assign(session: BaseSession) -> Any:
         return session.run(assignment, feeds)
 
     return assign
 
 
 @export("contrib.framework.get_variable_full_name")
-def get_variable_full_name(var: Any) -> str:
+def get_variable_full_name(var: Variable) -> str:
     """The name of a variable in checkpoints; of a part of one, that of the whole."""
     part = var._save_slice_info
     name: str = part.full_name if part else var.op.name
@@ -124,7 +128,7 @@ def _grouped(var_list: Any) -> dict[str, list[Any]]:
     return grouped
 
 
-def _part_of(value: np.ndarray, variable: Any, name: str) -> np.ndarray:
+def _part_of(value: np.ndarray, variable: Variable, name: str) -> np.ndarray:
     """What of a stored array is the variable's."""
     part = variable._save_slice_info
     if not part:
@@ -214,7 +218,7 @@ def assign_from_checkpoint_fn(
         return None
     saver = Saver(var_list, reshape=reshape_variables)
 
-    def restore(session: Any) -> None:
+    def restore(session: BaseSession) -> None:
         saver.restore(session, model_path)
 
     return restore

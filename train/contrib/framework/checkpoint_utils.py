@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ...checkpoints import checkpoint_utils
 
+if TYPE_CHECKING:
+    from ....io.checkpoint_reader import CheckpointReader
+
 
 @export("contrib.framework.load_checkpoint")
-def load_checkpoint(filepattern: str) -> Any:
+def load_checkpoint(filepattern: str) -> CheckpointReader:
     """The same as tf.train.load_checkpoint."""
     return checkpoint_utils.load_checkpoint(filepattern)
 

@@ -81,7 +81,7 @@ def _squeezed(tensor: Tensor, difference: Tensor, wanted: int) -> Any:
     return tf.cond(is_longer, lambda: tf.squeeze(tensor, [-1]), lambda: tensor)
 
 
-def _has_shape(expected: Any, tensor: Tensor, actual: Tensor) -> Any:
+def _has_shape(expected: Any, tensor: Tensor, actual: Tensor) -> Tensor:
     """Whether sizes are the expected ones, of which -1 is any."""
     with tf.name_scope("is_shape", values=[tensor]) as scope:
         with tf.name_scope("is_rank", values=[tensor]) as rank_scope:
@@ -106,7 +106,7 @@ def _assert_shape(expected: Any, tensor: Tensor) -> Any:
 
 
 @export("contrib.framework.with_same_shape")
-def with_same_shape(expected_tensor: Tensor, tensor: Tensor) -> Any:
+def with_same_shape(expected_tensor: Tensor, tensor: Tensor) -> Tensor:
     """The second tensor, of the shape of the first: `with_shape` says how that is checked."""
     with tf.name_scope(f"{tensor.op.name}/", values=[expected_tensor, tensor]):
         shape = expected_tensor.shape
@@ -140,7 +140,7 @@ def _checked_shape(expected: Any, tensor: Tensor) -> Any:
 
 
 @export("contrib.framework.with_shape")
-def with_shape(expected_shape: Any, tensor: Tensor) -> Any:
+def with_shape(expected_shape: Any, tensor: Tensor) -> Tensor:
     """The tensor, which has the expected shape: an error says so if not, now or when it runs.
 
     Args:
@@ -184,7 +184,7 @@ def with_shape(expected_shape: Any, tensor: Tensor) -> Any:
 
 
 @export("contrib.framework.assert_scalar_int")
-def assert_scalar_int(tensor: TensorLike, name: str | None = None) -> Any:
+def assert_scalar_int(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The tensor, which is an integer scalar.
 
     Raises:

@@ -27,6 +27,8 @@ from .assigning import (
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, TensorLike
     from ....engine.graph.graph import Graph
+    from ....ops.state.variables import Variable
+    from ..layers.annotations import Scope
 
 __all__ = [
     "assign_from_checkpoint",
@@ -73,7 +75,7 @@ def get_or_create_global_step(graph: Graph | None = None) -> Any:
     return global_step.get_or_create_global_step(graph)
 
 
-def _untrained(collection: str, initial_value: TensorLike, **options: Any) -> Any:
+def _untrained(collection: str, initial_value: TensorLike, **options: Any) -> Variable:
     return tf.Variable(initial_value, trainable=False, collections=[collection], **options)
 
 
@@ -83,7 +85,7 @@ def local_variable(
     validate_shape: bool = True,
     name: str | None = None,
     use_resource: bool | None = None,
-) -> Any:
+) -> Variable:
     """A variable that is not trained, in the collection of local variables.
 
     Args: as tf.Variable.
@@ -98,7 +100,7 @@ def global_variable(
     validate_shape: bool = True,
     name: str | None = None,
     use_resource: bool | None = None,
-) -> Any:
+) -> Variable:
     """A variable that is not trained, in the collection of global variables.
 
     Args: as tf.Variable.
@@ -211,7 +213,7 @@ def model_variable(
 
 
 @export("contrib.framework.add_model_variable")
-def add_model_variable(var: Any) -> None:
+def add_model_variable(var: Variable) -> None:
     """Puts a variable into the collection of model variables, once."""
     if not any(var is known for known in tf.get_collection(_KEYS.MODEL_VARIABLES)):
         tf.add_to_collection(_KEYS.MODEL_VARIABLES, var)
@@ -247,19 +249,19 @@ def get_variables(
 
 
 @export("contrib.framework.get_model_variables")
-def get_model_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+def get_model_variables(scope: Scope | None = None, suffix: str | None = None) -> list[Any]:
     """`get_variables` of the collection of model variables."""
     return get_variables(scope, suffix, _KEYS.MODEL_VARIABLES)
 
 
 @export("contrib.framework.get_local_variables")
-def get_local_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+def get_local_variables(scope: Scope | None = None, suffix: str | None = None) -> list[Any]:
     """`get_variables` of the collection of local variables."""
     return get_variables(scope, suffix, _KEYS.LOCAL_VARIABLES)
 
 
 @export("contrib.framework.get_trainable_variables")
-def get_trainable_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+def get_trainable_variables(scope: Scope | None = None, suffix: str | None = None) -> list[Any]:
     """`get_variables` of the collection of variables to be trained."""
     return get_variables(scope, suffix, _KEYS.TRAINABLE_VARIABLES)
 
@@ -289,13 +291,13 @@ def _of_scopes(argument: str, scopes: Sequence[Any]) -> list[Any]:
 
 
 @export("contrib.framework.get_variables_by_suffix")
-def get_variables_by_suffix(suffix: str, scope: Any = None) -> list[Any]:
+def get_variables_by_suffix(suffix: str, scope: Scope | None = None) -> list[Any]:
     """The global variables whose names end so."""
     return get_variables(scope=scope, suffix=suffix)
 
 
 @export("contrib.framework.get_variables_by_name")
-def get_variables_by_name(given_name: str, scope: Any = None) -> list[Any]:
+def get_variables_by_name(given_name: str, scope: Scope | None = None) -> list[Any]:
     """The global variables of a name, in whatever scopes."""
     return get_variables(scope=scope, suffix=f"/{given_name}:|^{given_name}:")
 

@@ -81,7 +81,7 @@ def _interpolate_bilinear(
             flat = tf.reshape(grid, [batch * height * width, channels])
             firsts = tf.reshape(tf.range(batch) * height * width, [batch, 1])
 
-        def gather(rows: object, columns: object, name: str) -> Any:
+        def gather(rows: object, columns: object, name: str) -> Tensor:
             with name_scope(f"gather-{name}"):
                 values = tf.gather(flat, firsts + rows * width + columns)
                 return tf.reshape(values, [batch, count, channels])

@@ -18,8 +18,9 @@ from . import utils
 from .model_variables import add_to_collections, finished, parameter, variable_getter
 
 if TYPE_CHECKING:
-    from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.annotations import DTypeLike, TensorLike
     from ....engine.graph.tensor import Tensor
+    from ....engine.types.shape import TensorShape
     from .annotations import Collections, Function, Scope, VariableCollections
 
 _UPDATE_OPS = tf.GraphKeys.UPDATE_OPS
@@ -171,7 +172,7 @@ class _Settings(NamedTuple):
         default = tf.zeros_initializer() if is_offset else tf.ones_initializer()
         return self.initializers.get(name, default)
 
-    def parameter(self, name: str, shape: Any, dtype: Any) -> Any:
+    def parameter(self, name: str, shape: Any, dtype: DTypeLike) -> Any:
         """A model variable."""
         is_average = name.startswith("moving")
         return parameter(
@@ -184,7 +185,7 @@ class _Settings(NamedTuple):
             trainable=self.trainable and not is_average,
         )
 
-    def averages(self, shape: Any, dtype: Any) -> tuple[Any, Any]:
+    def averages(self, shape: Any, dtype: DTypeLike) -> tuple[Any, Any]:
         """The averages of mean and variance, which stay whole, whatever the scope cuts."""
         with tf.variable_scope(tf.get_variable_scope()) as local:
             local.set_partitioner(None)
@@ -239,19 +240,24 @@ def _by_layer(
     return outputs
 
 
-def _fused(inputs: Tensor, of: _Settings, scope: Any) -> Any:
-    """By the fused op, of pictures or of rows that are pictures of one point."""
-    del scope
-    inputs = original = tf.convert_to_tensor(inputs)
-    is_first = of.data_format == "NCHW"
-    if original.shape.ndims == 2:
-        channels = original.shape.as_list()[-1]
+def _as_images(inputs: Tensor, is_first: bool) -> tuple[Tensor, TensorShape]:
+    """Rows as images of one pixel, and others as they are; with the shape [channels]."""
+    if inputs.shape.ndims == 2:
+        channels = inputs.shape.as_list()[-1]
         if channels is None:
             raise ValueError("`C` dimension must be known but is None")
         inputs = tf.reshape(inputs, [-1, channels, 1, 1] if is_first else [-1, 1, 1, channels])
     shape = inputs.shape[1:2] if is_first else inputs.shape[-1:]
     if not shape.is_fully_defined():
         raise ValueError(f"Inputs {inputs.name} has undefined `C` dimension {shape}.")
+    return inputs, shape
+
+
+def _fused(inputs: Tensor, of: _Settings, scope: Scope) -> Any:
+    """By the fused op, of pictures or of rows that are pictures of one point."""
+    del scope
+    original = tf.convert_to_tensor(inputs)
+    inputs, shape = _as_images(original, of.data_format == "NCHW")
     dtype = dtypes.float32
 
     def of_kind(name: str, wanted: bool, otherwise: float) -> Any:
@@ -277,7 +283,7 @@ def _fused(inputs: Tensor, of: _Settings, scope: Any) -> Any:
     if of.may_train():
         if of.updates is None:
 
-            def update_first() -> Any:
+            def update_first() -> Tensor:
                 with tf.control_dependencies(of.updated(averages, mean, variance)):
                     return tf.identity(outputs)
 
@@ -345,7 +351,7 @@ def _updating(of: _Settings, averages: tuple[Any, Any], mean: Any, variance: Any
     """What to normalize by, with the updates on the way or in their collections."""
     if of.updates is None:
 
-        def update_first() -> Any:
+        def update_first() -> tuple[Tensor, Tensor]:
             with tf.control_dependencies(of.updated(averages, mean, variance)):
                 return tf.identity(mean), tf.identity(variance)
 

@@ -22,6 +22,7 @@ from .scattered_embeddings import (
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.tensor import Tensor
 
 __all__ = [
     "_sampled_scattered_embedding_lookup",
@@ -44,7 +45,7 @@ def safe_embedding_lookup_sparse(
     name: str | None = None,
     partition_strategy: str = "div",
     max_norm: float | None = None,
-) -> Any:
+) -> Tensor:
     """The combined embeddings of each row's ids, where rows may be empty and ids invalid.
 
     Args:
@@ -129,7 +130,7 @@ def _valid(ids: Any, weights: Any, combiner: str) -> tuple[Any, Any]:
 @export("contrib.layers.embedding_lookup_unique")
 def embedding_lookup_unique(
     params: Any, ids: TensorLike, partition_strategy: str = "mod", name: str | None = None
-) -> Any:
+) -> Tensor:
     """`tf.nn.embedding_lookup` that looks each id up once.
 
     Args:

@@ -25,6 +25,7 @@ from .embedding_ops import safe_embedding_lookup_sparse
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.tensor import Tensor
     from .annotations import Scope
 
 Features = dict[Any, Any]
@@ -73,7 +74,7 @@ def _input_from_feature_columns(
     output_rank: int,
     default_name: str,
     cols_to_outs: dict[Any, Any] | None = None,
-) -> Any:
+) -> Tensor:
     columns_to_tensors = columns_to_tensors.copy()
     check_feature_columns(feature_columns)
     if cols_to_outs is not None and not isinstance(cols_to_outs, dict):
@@ -125,7 +126,7 @@ def input_from_feature_columns(
     trainable: bool = True,
     scope: Scope | None = None,
     cols_to_outs: dict[Any, Any] | None = None,
-) -> Any:
+) -> Tensor:
     """The input of a network: what columns make of features, side by side.
 
     Args:
@@ -168,7 +169,7 @@ def sequence_input_from_feature_columns(
     weight_collections: Iterable[str] | None = None,
     trainable: bool = True,
     scope: Scope | None = None,
-) -> Any:
+) -> Tensor:
     """The input of a network of sequences: what columns make of features, side by side.
 
     Args: as `input_from_feature_columns`; columns are of numbers, embeddings or one-hot rows, and

@@ -84,7 +84,7 @@ class GDN(base.Layer):
         return _AXES[self.data_format]
 
     @staticmethod
-    def _lower_bound(inputs: TensorLike, bound: TensorLike, name: str | None = None) -> Any:
+    def _lower_bound(inputs: TensorLike, bound: TensorLike, name: str | None = None) -> Tensor:
         _register()
         with tf.name_scope(name, "GDNLowerBound", [inputs, bound]) as scope:
             inputs = tf.convert_to_tensor(inputs, name="inputs")
@@ -93,7 +93,7 @@ class GDN(base.Layer):
             with graph.gradient_override_map({"Maximum": "GDNLowerBound"}):
                 return tf.maximum(inputs, bound, name=scope)
 
-    def _pedestal(self) -> Any:
+    def _pedestal(self) -> Tensor:
         return tf.constant(self._reparam_offset**2, dtype=self.dtype)
 
     def build(self, input_shape: ShapeLike) -> None:
@@ -142,7 +142,7 @@ class GDN(base.Layer):
         outputs.set_shape(inputs.shape)
         return outputs
 
-    def _with_beta(self, norms: Any, rank: int) -> Any:
+    def _with_beta(self, norms: Any, rank: int) -> Tensor:
         """Adds beta to channels in front, for which there must be four axes."""
         if rank == 3:
             added = bias_add(tf.expand_dims(norms, 2), self.beta, data_format="NCHW")
@@ -153,7 +153,7 @@ class GDN(base.Layer):
             return tf.reshape(bias_add(flat, self.beta, data_format="NCHW"), shape)
         return bias_add(norms, self.beta, data_format="NCHW")
 
-    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         """The input's shape."""
         axis, shape = self._channel_axis(), TensorShape(input_shape)
         if shape.ndims is None or not 3 <= shape.ndims <= 5:

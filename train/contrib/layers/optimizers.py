@@ -19,11 +19,13 @@ from ...variables.moving_averages import assign_moving_average
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....ops.state.variables import Variable
+    from ...optimizers.gradient_descent import MomentumOptimizer
 
 Pairs = Sequence[tuple[Any, Any]]
 
 
-def _momentum(learning_rate: TensorLike) -> Any:
+def _momentum(learning_rate: TensorLike) -> MomentumOptimizer:
     return gradient_descent.MomentumOptimizer(learning_rate, momentum=0.9)
 
 
@@ -214,7 +216,7 @@ def _noisy(gradient: Any, scale: float) -> Any:
     return gradient + tf.truncated_normal(shape) * scale
 
 
-def _multiplied(gradient: Any, variable: Any, multipliers: Mapping[Any, Any]) -> Any:
+def _multiplied(gradient: Any, variable: Variable, multipliers: Mapping[Any, Any]) -> Any:
     key = variable if variable in multipliers else variable.name
     if gradient is None or key not in multipliers:
         return gradient
@@ -284,7 +286,7 @@ def adaptive_clipping_fn(
     std_factor: float = 2.0,
     decay: TensorLike = 0.95,
     static_max_norm: float | None = None,
-    global_step: Any = None,
+    global_step: TensorLike | None = None,
     report_summary: bool = False,
     epsilon: float = 1e-8,
     name: str | None = None,

@@ -25,6 +25,7 @@ from ..framework.arg_scope import arg_scope, current_arg_scope
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....ops.state.variables import Variable
 
 LAYER_RE = re.compile(".*revlayer_([0-9]*)/([fg])/.*")
 _USE_DEFAULT = "__rev_block_lib_default"
@@ -179,7 +180,7 @@ class RevBlock(Layer):
     def _forward(self, x1: Any, x2: Any) -> Any:
         sides = [self.f_side_input, self.g_side_input]
 
-        def run(x1: Any, x2: Any, *flat: Any) -> Any:
+        def run(x1: Any, x2: Any, *flat: Any) -> tuple[Any, Any]:
             f_side, g_side = nest.pack_sequence_as(sides, list(flat))
             for f, g in zip(self.f, self.g):
                 y1 = x1 + _apply(f, x2, f_side)
@@ -218,7 +219,7 @@ class RevBlock(Layer):
 
         return gradient
 
-    def _backward(self, y1: Any, y2: Any) -> Any:
+    def _backward(self, y1: Any, y2: Any) -> tuple[Any, Any]:
         for f, g in zip(reversed(self.f), reversed(self.g)):
             x2 = y2 - _apply(g, y1, self.g_side_input)
             x1 = y1 - _apply(f, x2, self.f_side_input)
@@ -374,7 +375,7 @@ def _with_recomputing(
         if not originals:
             return outputs, lambda *grads: recomputed(grads)[0]
 
-        def gradient(*grads: Any, variables: Any = None) -> Any:
+        def gradient(*grads: Any, variables: Sequence[Variable] | None = None) -> Any:
             return recomputed(grads)
 
         return outputs, gradient
@@ -389,7 +390,7 @@ def _force_data_dependency(first: Sequence[Any], then: Sequence[Any]) -> list[An
         ValueError: a tensor is of unknown rank, or none of floats.
     """
 
-    def element(x: Any) -> Any:
+    def element(x: Any) -> Tensor:
         if x.shape.ndims is None:
             raise ValueError(f"Rank of Tensor {x} must be known")
         rank = x.shape.ndims

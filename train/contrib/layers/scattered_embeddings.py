@@ -15,6 +15,7 @@ from .sparse_feature_cross_op import sparse_feature_cross
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.tensor import Tensor
 
 
 def parts_of(params: Any) -> list[Any]:
@@ -40,7 +41,7 @@ def scattered_embedding_lookup(
     dimension: int,
     name: str | None = None,
     hash_key: int | None = None,
-) -> Any:
+) -> Tensor:
     """The vectors of values, of which every number is found by the hash of value and place.
 
     Args:
@@ -71,7 +72,7 @@ def _sampled_scattered_embedding_lookup(
     sampled_candidates: TensorLike | None = None,
     hash_key: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The same, or the numbers at some places of each vector, which are `sampled_candidates`."""
     parts = parts_of(params)
     with tf.name_scope(name, "scattered_embedding_lookup", [*parts, dimension, values]):
@@ -187,7 +188,7 @@ def _sampled_scattered_embedding_lookup_sparse(
     hash_key: int | None = None,
     with_sign_hash: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The sums of each row's vectors, or of their numbers at some places.
 
     Args:
@@ -207,7 +208,7 @@ def _sampled_scattered_embedding_lookup_sparse(
         if sampled_candidates is not None:
             sampled_candidates = tf.gather(sampled_candidates, rows)
 
-        def looked_up(numbers: Any, name: str) -> Any:
+        def looked_up(numbers: Any, name: str) -> Tensor:
             return _sampled_scattered_embedding_lookup(
                 numbers, sp_values.values, dimension, sampled_candidates, hash_key, name
             )

@@ -91,7 +91,7 @@ def flatten(
 
 @add_arg_scope
 def inner_flatten(
-    inputs: Any,
+    inputs: TensorLike,
     new_rank: int,
     output_collections: Collections | None = None,
     scope: str | None = None,
@@ -253,7 +253,7 @@ def sequence_to_images(
 
 @export("contrib.layers.softmax")
 @add_arg_scope
-def softmax(logits: Tensor, scope: Scope | None = None) -> Any:
+def softmax(logits: Tensor, scope: Scope | None = None) -> Tensor:
     """The softmax over the last axis.
 
     Args:
@@ -277,7 +277,7 @@ def spatial_softmax(
     variables_collections: VariableCollections | None = None,
     trainable: bool = True,
     data_format: str = "NHWC",
-) -> Any:
+) -> Tensor:
     """Where in the picture each channel is, by the softmax of its points.
 
     Args:
@@ -414,7 +414,7 @@ def _scale_gradient_gradient(op: Operation, grad: Tensor) -> list[Any]:
 
 @export("contrib.layers.scale_gradient")
 @Defun(python_grad_func=_scale_gradient_gradient, shape_func=_scale_gradient_shape)
-def scale_gradient(inputs: Tensor, gradient_multiplier: Tensor) -> Any:
+def scale_gradient(inputs: Tensor, gradient_multiplier: Tensor) -> Tensor:
     """The inputs; what comes back as their gradient is multiplied."""
     del gradient_multiplier
     return inputs
@@ -429,7 +429,7 @@ def _scope_of(layer: Callable[..., Any], otherwise: str) -> str:
 @export("contrib.layers.repeat")
 def repeat(
     inputs: TensorLike, repetitions: int, layer: Callable[..., Any], *args: Any, **kwargs: Any
-) -> Any:
+) -> Tensor:
     """Applies a layer several times, each with variables of its own.
 
     Args:
@@ -459,7 +459,7 @@ def repeat(
 @export("contrib.layers.stack")
 def stack(
     inputs: TensorLike, layer: Callable[..., Any], stack_args: Sequence[Any], **kwargs: Any
-) -> Any:
+) -> Tensor:
     """Applies a layer several times, each with arguments of its own.
 
     Args:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _KEYS = tf.GraphKeys
 
 
-def _scalar(tensor: Tensor, tag: str | None = None) -> Any:
+def _scalar(tensor: Tensor, tag: str | None = None) -> Tensor:
     tensor.shape.assert_has_rank(0)
     return api.scalar(tag or f"{tensor.op.name}_summary", tensor)
 
 
-def _histogram(tensor: Tensor, tag: str | None = None) -> Any:
+def _histogram(tensor: Tensor, tag: str | None = None) -> Tensor:
     return api.histogram(tag or f"{tensor.op.name}_summary", tensor)
 
 

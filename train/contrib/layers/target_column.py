@@ -159,7 +159,7 @@ class _RegressionTargetColumn(_TargetColumn):
             loss_fn, label_dimension, label_name, weight_column_name, ProblemType.LINEAR_REGRESSION
         )
 
-    def logits_to_predictions(self, logits: Tensor, proba: bool = False) -> Any:
+    def logits_to_predictions(self, logits: Tensor, proba: bool = False) -> Tensor:
         """The logits; without their second axis, if that is of one."""
         return tf.squeeze(logits, axis=[1]) if self.num_label_columns == 1 else logits
 
@@ -263,7 +263,7 @@ class _BinarySvmTargetColumn(_MultiClassTargetColumn):
         return tf.argmax(_of_two_classes(logits), 1)
 
 
-def _of_two_classes(logits: Any) -> Any:
+def _of_two_classes(logits: Any) -> Tensor:
     return tf.concat([tf.zeros_like(logits), logits], 1)
 
 
@@ -278,14 +278,14 @@ def _as_column(target: Any) -> Any:
     return tf.expand_dims(target, axis=1) if target.shape.ndims == 1 else target
 
 
-def _mean_squared_loss(logits: Any, target: Any) -> Any:
+def _mean_squared_loss(logits: Any, target: Any) -> Tensor:
     # Without the check logits and target would be broadcast.
     target = _as_column(target)
     logits.shape.assert_is_compatible_with(target.shape)
     return tf.squared_difference(logits, tf.cast(target, dtypes.float32))
 
 
-def _log_loss_with_two_classes(logits: Any, target: Any) -> Any:
+def _log_loss_with_two_classes(logits: Any, target: Any) -> Tensor:
     labels = tf.cast(_as_column(target), dtypes.float32)
     return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
 
@@ -424,7 +424,7 @@ def _accuracy_at(threshold: float) -> Callable[..., Any]:
 
 
 def _at(metric: Callable[..., Any], threshold: float) -> Callable[..., Any]:
-    def measure(predictions: Any, labels: Any, weights: Any = None) -> Any:
+    def measure(predictions: Any, labels: Any, weights: Any = None) -> tuple[Tensor, Any]:
         value, update = metric(
             predictions, labels=labels, thresholds=[threshold], weights=_floats(weights)
         )

@@ -8,7 +8,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.graph.collections import GraphKeys
@@ -23,6 +23,9 @@ from . import monitors
 from .estimators import run_config
 from .estimators.evaluable import Evaluable, Trainable
 from .export_strategy import ExportStrategy
+
+if TYPE_CHECKING:
+    from ....engine.session.session import BaseSession
 
 _WARN_EVERY_SECS = 600
 _NOT_YET = "Estimator is not fitted yet. Will start an evaluation when a checkpoint is ready."
@@ -39,7 +42,7 @@ class _EvalAndExportListener(CheckpointSaverListener):
         self.eval_result: Any = None
         self.export_results: Any = None
 
-    def after_save(self, session: Any, global_step_value: Any) -> None:
+    def after_save(self, session: BaseSession, global_step_value: Any) -> None:
         """Evaluates and exports."""
         log.info("Checking for checkpoint in %s", self._model_dir)
         path = checkpoint_management.latest_checkpoint(self._model_dir)
@@ -188,7 +191,7 @@ class Experiment:
         """Adds monitors or hooks of training."""
         self._train_monitors.extend(additional_hooks)
 
-    def reset_export_strategies(self, new_export_strategies: Any = None) -> Any:
+    def reset_export_strategies(self, new_export_strategies: Any = None) -> tuple[Any, ...]:
         """Replaces the strategies; gives the old ones."""
         old = self._export_strategies
         self._set_export_strategies(new_export_strategies)

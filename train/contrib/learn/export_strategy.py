@@ -26,7 +26,7 @@ class ExportStrategy(
 
     def __new__(
         cls, name: str, export_fn: Callable[..., Any], strip_default_attrs: bool | None = None
-    ) -> Any:
+    ) -> ExportStrategy:
         return super().__new__(cls, name, export_fn, strip_default_attrs)
 
     def export(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,11 @@ from ...sessions.supervisor import Supervisor
 from ...summaries.summary_io import SummaryWriterCache
 from ..framework.variables import assert_or_get_global_step
 from . import monitors as monitors_lib
+
+if TYPE_CHECKING:
+    from ....engine.graph.graph import Graph
+    from ....engine.graph.operation import Operation
+    from ....engine.session.session import BaseSession
 
 _SPACE = "contrib.learn.graph_actions"
 _GRACE_SECS = 120
@@ -55,7 +60,7 @@ def _first(collection: str, make: Callable[[], Any] | None = None) -> Any:
     return made
 
 
-def _make_saver(graph: Any, keep_checkpoint_max: int = 5) -> Any:
+def _make_saver(graph: Graph, keep_checkpoint_max: int = 5) -> Any:
     kept = [
         *graph.get_collection(GraphKeys.GLOBAL_VARIABLES),
         *graph.get_collection(GraphKeys.SAVEABLE_OBJECTS),
@@ -111,7 +116,7 @@ def _begun(
 
 @export("contrib.learn.train", f"{_SPACE}.train")
 def train(
-    graph: Any,
+    graph: Graph,
     output_dir: str,
     train_op: Any,
     loss_op: Any,
@@ -293,7 +298,7 @@ class _Training:
                 raise monitors_lib.NanLossDuringTrainingError
             log.warning(message)
 
-    def _finish(self, session: Any, is_chief: bool) -> None:
+    def _finish(self, session: BaseSession, is_chief: bool) -> None:
         self.supervisor.Stop(close_summary_writer=False)
         step = session.run(self.step)
         if is_chief:
@@ -325,7 +330,7 @@ def _write_summary_results(output_dir: str, results: dict[str, Any], step: Any) 
     writer.flush()
 
 
-def _local_init() -> Any:
+def _local_init() -> Operation:
     return tf.group(tf.local_variables_initializer(), tf.tables_initializer())
 
 
@@ -335,7 +340,7 @@ def _saver_of_graph() -> Any:
 
 @export("contrib.learn.evaluate", f"{_SPACE}.evaluate")
 def evaluate(
-    graph: Any,
+    graph: Graph,
     output_dir: str,
     checkpoint_path: str | None,
     eval_dict: dict[str, Any],

@@ -25,7 +25,7 @@ def _execute_schedule(experiment: object, schedule: str) -> Any:
     raise (ValueError if missing else TypeError)(f"Schedule references {kind} {what} {schedule}")
 
 
-def _require_experiment(experiment: object) -> Any:
+def _require_experiment(experiment: object) -> Experiment:
     if not isinstance(experiment, Experiment):
         raise TypeError(
             "Experiment builder did not return an Experiment instance, got "
@@ -37,7 +37,7 @@ def _require_experiment(experiment: object) -> Any:
 def _checked(experiment_fn: Callable[..., Any], require_hparams: bool = False) -> Any:
     """The function, as one that holds experiments against their settings."""
 
-    def made(run_config: object, hparams: object) -> Any:
+    def made(run_config: object, hparams: object) -> Experiment:
         if not isinstance(run_config, RunConfig):
             raise ValueError("`run_config` must be `tf.contrib.learn.RunConfig` instance")
         if not run_config.model_dir:

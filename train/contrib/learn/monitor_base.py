@@ -14,7 +14,7 @@ from ...variables.global_step import get_global_step
 
 if TYPE_CHECKING:
     from ....engine.session.session import BaseSession
-    from ...sessions.session_run_hook import SessionRunContext
+    from ...sessions.session_run_hook import SessionRunContext, SessionRunValues
 
 
 @export("contrib.learn.monitors.BaseMonitor")
@@ -186,7 +186,7 @@ class RunHookAdapterForMonitors(SessionRunHook):
         for monitor in self._monitors:
             monitor.begin(max_steps=None)
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Asks for the step and for what monitors want; ValueError if that is no list."""
         step = self._global_step_tensor
         if self._last_step is None:
@@ -200,7 +200,7 @@ class RunHookAdapterForMonitors(SessionRunHook):
         monitors = {one: _element(one) for one in wanted}
         return SessionRunArgs({"step": step, "monitors": monitors} if wanted else {"step": step})
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Shows values to all."""
         found = run_values.results.get("monitors", {})
         step: Any = self._last_step

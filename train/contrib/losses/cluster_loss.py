@@ -96,7 +96,7 @@ def cluster_loss(
     enable_pam_finetuning: bool = True,
     margin_type: str = "nmi",
     print_losses: bool = False,
-) -> Any:
+) -> Tensor:
     """What the worst clusters have before the true classes: they are to be no better.
 
     Clusters are chosen without a gradient; distances to their medoids have one.  scikit-learn,

@@ -82,7 +82,7 @@ def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = N
 
 @export("contrib.losses.add_loss")
 @add_arg_scope
-def add_loss(loss: Any, loss_collection: str | None = _KEYS.LOSSES) -> None:
+def add_loss(loss: TensorLike, loss_collection: str | None = _KEYS.LOSSES) -> None:
     """Puts a loss into a collection, if there is one."""
     if loss_collection:
         tf.add_to_collection(loss_collection, loss)
@@ -124,7 +124,10 @@ def _floats(predictions: Any, labels: Any) -> tuple[Any, Any]:
 
 @export("contrib.losses.absolute_difference")
 def absolute_difference(
-    predictions: Tensor, labels: Any = None, weights: TensorLike = 1.0, scope: str | None = None
+    predictions: Tensor,
+    labels: TensorLike | None = None,
+    weights: TensorLike = 1.0,
+    scope: str | None = None,
 ) -> Any:
     """The mean of absolute differences.
 
@@ -220,7 +223,7 @@ def sparse_softmax_cross_entropy(
 @export("contrib.losses.log_loss")
 def log_loss(
     predictions: Tensor,
-    labels: Any = None,
+    labels: TensorLike | None = None,
     weights: TensorLike = 1.0,
     epsilon: float = 1e-7,
     scope: str | None = None,
@@ -263,7 +266,10 @@ def hinge_loss(logits: Tensor, labels: Any = None, scope: str | None = None) -> 
 
 @export("contrib.losses.mean_squared_error")
 def mean_squared_error(
-    predictions: Tensor, labels: Any = None, weights: TensorLike = 1.0, scope: str | None = None
+    predictions: Tensor,
+    labels: TensorLike | None = None,
+    weights: TensorLike = 1.0,
+    scope: str | None = None,
 ) -> Any:
     """The mean of squared differences.
 
@@ -282,7 +288,7 @@ def mean_squared_error(
 @export("contrib.losses.mean_pairwise_squared_error")
 def mean_pairwise_squared_error(
     predictions: Tensor, labels: Any = None, weights: Any = 1.0, scope: str | None = None
-) -> Any:
+) -> Tensor:
     """The mean squared difference of differences: of all pairs of numbers of an element.
 
     Args:
@@ -316,7 +322,7 @@ def mean_pairwise_squared_error(
 @export("contrib.losses.cosine_distance")
 def cosine_distance(
     predictions: Tensor,
-    labels: Any = None,
+    labels: TensorLike | None = None,
     axis: int | None = None,
     weights: TensorLike = 1.0,
     scope: str | None = None,

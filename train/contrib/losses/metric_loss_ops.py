@@ -79,7 +79,7 @@ def masked_minimum(data: Tensor, mask: Tensor, dim: int = 1) -> Any:
     return tf.reduce_min(tf.multiply(data - most, mask), dim, keepdims=True) + most
 
 
-def _column(labels: Any) -> Any:
+def _column(labels: Any) -> Tensor:
     """The labels as a column."""
     shape = tf.shape(labels)
     if shape.shape != 1:
@@ -88,7 +88,7 @@ def _column(labels: Any) -> Any:
 
 
 @export(f"{_NAMESPACE}.triplet_semihard_loss")
-def triplet_semihard_loss(labels: Tensor, embeddings: Tensor, margin: float = 1.0) -> Any:
+def triplet_semihard_loss(labels: Tensor, embeddings: Tensor, margin: float = 1.0) -> Tensor:
     """The triplet loss with semi-hard negatives (https://arxiv.org/abs/1503.03832).
 
     Args:
@@ -167,7 +167,7 @@ def npairs_loss(
     return _npairs(alike, embeddings_anchor, embeddings_positive, reg_lambda, print_losses)
 
 
-def _common_labels(sparse_labels: Sequence[SparseTensor]) -> Any:
+def _common_labels(sparse_labels: Sequence[SparseTensor]) -> Tensor:
     """How many labels each pair of elements shares."""
     count = len(sparse_labels)
     matrix = tf.zeros([count, count])
@@ -210,7 +210,7 @@ def npairs_loss_multilabel(
 
 
 @export(f"{_NAMESPACE}.lifted_struct_loss")
-def lifted_struct_loss(labels: Tensor, embeddings: Tensor, margin: float = 1.0) -> Any:
+def lifted_struct_loss(labels: Tensor, embeddings: Tensor, margin: float = 1.0) -> Tensor:
     """The lifted structured loss (https://arxiv.org/abs/1511.06452).
 
     Args:

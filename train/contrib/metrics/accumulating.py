@@ -97,7 +97,7 @@ def streaming_concat(
         return collected(value, update, metrics_collections, updates_collections)
 
 
-def _cumulated(values: Any, ends: Any) -> Any:
+def _cumulated(values: Any, ends: Any) -> Tensor:
     """Sums of values up to the ends of groups, beginning with none."""
     return tf.gather(tf.pad(tf.cumsum(values), paddings=[[1, 0]]), ends)
 
@@ -154,7 +154,7 @@ def streaming_dynamic_auc(
     metrics_collections: Sequence[str] | None = (),
     updates_collections: Sequence[str] | None = (),
     name: str | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
 ) -> Metric:
     """The exact area under a curve: all predictions are kept, and thresholds are theirs.
 
@@ -250,7 +250,7 @@ def _interval(area: Any, error: Any, alpha: float, is_logit: bool) -> tuple[Any,
     estimate = tf.log(area / (1.0 - area + EPSILON))
     error = error / (area * (1.0 - area + EPSILON))
 
-    def inverse(x: Any) -> Any:
+    def inverse(x: Any) -> Tensor:
         return 1.0 / (1.0 + tf.exp(tf.negative(x)) + EPSILON)
 
     return inverse(estimate + z * error), inverse(estimate - z * error)
@@ -260,7 +260,7 @@ def _interval(area: Any, error: Any, alpha: float, is_logit: bool) -> tuple[Any,
 def auc_with_confidence_intervals(
     labels: TensorLike,
     predictions: TensorLike,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     alpha: float = 0.95,
     logit_transformation: bool = True,
     metrics_collections: Sequence[str] | None = (),

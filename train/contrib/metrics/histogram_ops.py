@@ -14,6 +14,7 @@ from ..framework.tensor_util import remove_squeezable_dimensions
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.tensor import Tensor
 
 
 @export("contrib.metrics.auc_using_histogram")
@@ -104,7 +105,7 @@ def _kept(true: Any, false: Any, nbins: int, collections: Sequence[str]) -> tupl
         return kept[0], kept[1], tf.group(*adds, name="update_op")
 
 
-def _area(true: Any, false: Any, nbins: int) -> Any:
+def _area(true: Any, false: Any, nbins: int) -> Tensor:
     """By trapezoids, from the highest scores down."""
     shares = [tf.truediv(h, tf.reduce_sum(h)) for h in (true, false)]
     names = ("delta_y_t", "delta_x_t")
@@ -116,7 +117,7 @@ def _area(true: Any, false: Any, nbins: int) -> Any:
     return tf.add(first, tf.reduce_sum(others), name="auc")
 
 
-def strict_cumsum(tensor: Any, length: int) -> Any:
+def strict_cumsum(tensor: Any, length: int) -> Tensor:
     """Sums of the first elements, by a convolution with ones, as TensorFlow has it."""
     with tf.name_scope("strict_1d_cumsum", values=[tensor]):
         if length == 0:

@@ -101,7 +101,10 @@ def _one_kind(kind: str, *args: Any) -> Metric:
 
 @export("contrib.metrics.streaming_true_positives_at_thresholds")
 def streaming_true_positives_at_thresholds(
-    predictions: Tensor, labels: Tensor, thresholds: Sequence[float], weights: Any = None
+    predictions: Tensor,
+    labels: Tensor,
+    thresholds: Sequence[float],
+    weights: TensorLike | None = None,
 ) -> Metric:
     """The counts of what is true and above each threshold."""
     return _one_kind("tp", predictions, labels, thresholds, weights)
@@ -109,7 +112,10 @@ def streaming_true_positives_at_thresholds(
 
 @export("contrib.metrics.streaming_false_negatives_at_thresholds")
 def streaming_false_negatives_at_thresholds(
-    predictions: Tensor, labels: Tensor, thresholds: Sequence[float], weights: Any = None
+    predictions: Tensor,
+    labels: Tensor,
+    thresholds: Sequence[float],
+    weights: TensorLike | None = None,
 ) -> Metric:
     """The counts of what is true and not above each threshold."""
     return _one_kind("fn", predictions, labels, thresholds, weights)
@@ -117,7 +123,10 @@ def streaming_false_negatives_at_thresholds(
 
 @export("contrib.metrics.streaming_false_positives_at_thresholds")
 def streaming_false_positives_at_thresholds(
-    predictions: Tensor, labels: Tensor, thresholds: Sequence[float], weights: Any = None
+    predictions: Tensor,
+    labels: Tensor,
+    thresholds: Sequence[float],
+    weights: TensorLike | None = None,
 ) -> Metric:
     """The counts of what is above each threshold and not true."""
     return _one_kind("fp", predictions, labels, thresholds, weights)
@@ -125,7 +134,10 @@ def streaming_false_positives_at_thresholds(
 
 @export("contrib.metrics.streaming_true_negatives_at_thresholds")
 def streaming_true_negatives_at_thresholds(
-    predictions: Tensor, labels: Tensor, thresholds: Sequence[float], weights: Any = None
+    predictions: Tensor,
+    labels: Tensor,
+    thresholds: Sequence[float],
+    weights: TensorLike | None = None,
 ) -> Metric:
     """The counts of what is neither true nor above each threshold."""
     return _one_kind("tn", predictions, labels, thresholds, weights)
@@ -148,7 +160,7 @@ def streaming_false_positive_rate_at_thresholds(
     predictions: Tensor,
     labels: Tensor,
     thresholds: Sequence[float],
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -168,7 +180,7 @@ def streaming_false_negative_rate_at_thresholds(
     predictions: Tensor,
     labels: Tensor,
     thresholds: Sequence[float],
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -185,9 +197,9 @@ def streaming_false_negative_rate_at_thresholds(
 
 @export("contrib.metrics.streaming_curve_points")
 def streaming_curve_points(
-    labels: Any = None,
-    predictions: Any = None,
-    weights: Any = None,
+    labels: TensorLike | None = None,
+    predictions: TensorLike | None = None,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
@@ -242,10 +254,10 @@ def _recall_at(precision: float, strict: bool) -> Callable[..., Any]:
 
 @export("contrib.metrics.recall_at_precision")
 def recall_at_precision(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     precision: float,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
@@ -281,10 +293,10 @@ def recall_at_precision(
 
 @export("contrib.metrics.precision_at_recall")
 def precision_at_recall(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     target_recall: float,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
@@ -319,9 +331,9 @@ def precision_at_recall(
 
 @export("contrib.metrics.f1_score")
 def f1_score(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
@@ -359,7 +371,7 @@ PrecisionRecallData = namedtuple(
 def precision_recall_at_equal_thresholds(
     labels: Tensor,
     predictions: Tensor,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     num_thresholds: int | None = None,
     use_locking: bool | None = None,
     name: str | None = None,

@@ -18,7 +18,7 @@ from ....ops.public import tf
 from .streaming import streaming_mean
 
 if TYPE_CHECKING:
-    from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.annotations import DTypeLike, TensorLike
     from ....engine.graph.tensor import Tensor
 
 Metric = tuple[Any, Any]
@@ -26,7 +26,7 @@ Metric = tuple[Any, Any]
 
 @export("contrib.metrics.accuracy")
 def accuracy(
-    predictions: Tensor, labels: Tensor, weights: Any = None, name: str | None = None
+    predictions: Tensor, labels: Tensor, weights: TensorLike | None = None, name: str | None = None
 ) -> Any:
     """The share of predictions that are the labels, of this run alone.
 
@@ -94,8 +94,8 @@ def aggregate_metric_map(
 
 @export("contrib.metrics.count")
 def count(
-    values: Any,
-    weights: Any = None,
+    values: TensorLike,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -132,7 +132,7 @@ def _step(mean: Any, values: Any, weights: Any, batch: Any, total: Any) -> tuple
 def streaming_covariance(
     predictions: Tensor,
     labels: Tensor,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -167,7 +167,7 @@ def streaming_covariance(
         apart = (before_x - batch_x) * (before_y - batch_y) * (before * batch / update_total)
         update_comoment = tf.assign_add(comoment, of_batch + apart)
 
-        def covariance(name: str) -> Any:
+        def covariance(name: str) -> Tensor:
             is_few = tf.less_equal(total, 1.0)
             return tf.where(is_few, float("nan"), tf.truediv(comoment, total - 1), name=name)
 
@@ -181,7 +181,7 @@ def streaming_covariance(
 def streaming_pearson_correlation(
     predictions: Tensor,
     labels: Tensor,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -201,7 +201,7 @@ def streaming_pearson_correlation(
         rows = ((x, y, "covariance"), (x, x, "variance_predictions"), (y, y, "variance_labels"))
         found = [streaming_covariance(a, b, weights=weights, name=name) for a, b, name in rows]
 
-        def correlation(both: Any, of_x: Any, of_y: Any, name: str) -> Any:
+        def correlation(both: Any, of_x: Any, of_y: Any, name: str) -> Tensor:
             return tf.truediv(both, tf.multiply(tf.sqrt(of_x), tf.sqrt(of_y)), name=name)
 
         (both, update_both), (of_x, update_x), (of_y, update_y) = found
@@ -215,7 +215,7 @@ def streaming_mean_cosine_distance(
     predictions: Tensor,
     labels: Tensor,
     dim: int,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -238,7 +238,7 @@ def streaming_mean_cosine_distance(
     return collected(value, update, metrics_collections, updates_collections)
 
 
-def _kappa(po: Any, pe_row: Any, pe_col: Any, name: str) -> Any:
+def _kappa(po: Any, pe_row: Any, pe_col: Any, name: str) -> Tensor:
     agreed, total = tf.reduce_sum(po), tf.reduce_sum(pe_row)
     products = tf.cast(pe_row * pe_col, dtypes.float64)
     by_chance = tf.reduce_sum(tf.div_no_nan(products, tf.cast(total, dtypes.float64)))
@@ -300,7 +300,7 @@ def streaming_recall_at_k(
     predictions: TensorLike,
     labels: TensorLike,
     k: int,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -322,9 +322,9 @@ def streaming_recall_at_k(
 @export("contrib.metrics.streaming_sparse_precision_at_top_k")
 def streaming_sparse_precision_at_top_k(
     top_k_predictions: Any,
-    labels: Any,
+    labels: TensorLike,
     class_id: int | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -338,10 +338,10 @@ def streaming_sparse_precision_at_top_k(
 
 @export("contrib.metrics.sparse_recall_at_top_k")
 def sparse_recall_at_top_k(
-    labels: Any,
+    labels: TensorLike,
     top_k_predictions: Any,
     class_id: int | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Sequence[str] | None = None,
     updates_collections: Sequence[str] | None = None,
     name: str | None = None,
@@ -372,9 +372,9 @@ def confusion_matrix(
     labels: TensorLike,
     predictions: TensorLike,
     num_classes: int | None = None,
-    dtype: Any = dtypes.int32,
+    dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
 ) -> Any:
     """The same as tf.confusion_matrix."""
     return tf.confusion_matrix(

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.graph.convert import convert_to_tensor
 from ....engine.graph.tensor import Tensor
 from ....engine.types import dtypes
 from ....ops.public import raw, tf
+
+if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
 
 
 @export("contrib.mixed_precision.LossScaleManager")
@@ -46,11 +49,11 @@ class FixedLossScaleManager(LossScaleManager):
             raise ValueError("loss scale must be at least 1.")
         self._loss_scale = convert_to_tensor(loss_scale, dtype=dtypes.float32)
 
-    def get_loss_scale(self) -> Any:
+    def get_loss_scale(self) -> Tensor:
         """The scale."""
         return self._loss_scale
 
-    def update_loss_scale(self, finite_grads: Tensor) -> Any:
+    def update_loss_scale(self, finite_grads: Tensor) -> Operation:
         """An operation that does nothing."""
         del finite_grads
         return raw.NoOp()
@@ -101,7 +104,7 @@ class ExponentialUpdateLossScaleManager(LossScaleManager):
         """An operation that counts the step, and changes the scale if it is time."""
         return tf.cond(finite_grads, self._after_good_step, self._after_bad_step)
 
-    def _changed(self, scale: Tensor) -> Any:
+    def _changed(self, scale: Tensor) -> Operation:
         update = tf.assign(self._loss_scale, scale)
         reset = tf.group(tf.assign(self._num_good_steps, 0), tf.assign(self._num_bad_steps, 0))
         return tf.group(update, reset)

@@ -11,6 +11,7 @@ from ....ops.public import raw, tf
 from ...optimizers.optimizer import Optimizer
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from .loss_scale_manager import LossScaleManager
 
 Pairs = list[tuple[Any, Any]]
@@ -64,7 +65,7 @@ class LossScaleOptimizer(Optimizer):
 
     def apply_gradients(
         self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None
-    ) -> Any:
+    ) -> Operation:
         """An operation that applies gradients if all are finite, and updates the scale."""
         pairs = list(grads_and_vars)
         finite = tf.reduce_all([tf.reduce_all(raw.IsFinite(gradient)) for gradient, _ in pairs])

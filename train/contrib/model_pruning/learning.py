@@ -4,10 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ..slim import learning
+
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.graph import Graph
+    from ....engine.session.session import BaseSession
+    from ...checkpoints.saver import Saver
 
 _USE_DEFAULT = learning._USE_DEFAULT
 train_step = learning.train_step
@@ -21,10 +27,10 @@ def train(
     train_step_fn: Callable[..., tuple[Any, Any]] = train_step,
     train_step_kwargs: Any = _USE_DEFAULT,
     log_every_n_steps: int = 1,
-    graph: Any = None,
+    graph: Graph | None = None,
     master: str = "",
     is_chief: bool = True,
-    global_step: Any = None,
+    global_step: TensorLike | None = None,
     number_of_steps: int | None = None,
     init_op: Any = _USE_DEFAULT,
     init_feed_dict: dict[Any, Any] | None = None,
@@ -35,7 +41,7 @@ def train(
     save_summaries_secs: float = 600,
     summary_writer: Any = _USE_DEFAULT,
     startup_delay_steps: int = 0,
-    saver: Any = None,
+    saver: Saver | None = None,
     save_interval_secs: float = 600,
     sync_optimizer: Any = None,
     session_config: Any = None,
@@ -52,7 +58,7 @@ def train(
         ValueError: as there.
     """
 
-    def step(session: Any, op: Any, counter: Any, kwargs: Any) -> tuple[Any, Any]:
+    def step(session: BaseSession, op: Any, counter: Any, kwargs: Any) -> tuple[Any, Any]:
         found = train_step_fn(session, op, counter, kwargs)
         session.run(mask_update_op)
         return found

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.interface import log
@@ -20,11 +20,16 @@ from ..training.hparam import HParams
 from . import core_layers as core
 from . import pruning_utils
 
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.operation import Operation
+    from ....engine.graph.tensor import Tensor
+
 _SPACE = "contrib.model_pruning"
 
 
 @export(f"{_SPACE}.apply_mask")
-def apply_mask(x: Any, scope: str = "") -> Any:
+def apply_mask(x: TensorLike, scope: str = "") -> Any:
     """Weights times a mask, which is made in a variable scope and pruned with all others."""
 
     def make(name: str, **given: Any) -> Any:
@@ -177,7 +182,7 @@ class Pruning:
         self._block_dims_map = {name: _sizes(name, text) for name, text in _pairs(dims)}
         self._weight_sparsity_map = {name: _share(text) for name, text in _pairs(shares)}
 
-    def _wanted(self) -> Any:
+    def _wanted(self) -> Tensor:
         """The share of zeros of a step."""
         spec = self._spec
         begin, end = spec.sparsity_function_begin_step, spec.sparsity_function_end_step
@@ -243,7 +248,7 @@ class Pruning:
             mask = tf.slice(whole, [0, 0], sizes)
         return smoothed, tf.reshape(mask, tf.shape(weights))
 
-    def _pooled(self, matrix: Any, block: list[int], kind: str, name: str) -> Any:
+    def _pooled(self, matrix: Any, block: list[int], kind: str, name: str) -> Tensor:
         given: Any = dict(window_shape=block, pooling_type=kind, strides=block, padding="SAME")
         if self._spec.use_tpu:
             return pruning_utils.factorized_pool(matrix, name=name, **given)
@@ -268,7 +273,7 @@ class Pruning:
             else:
                 self._assign_ops.append(pruning_utils.variable_assign(mask, new_mask))
 
-    def mask_update_op(self) -> Any:
+    def mask_update_op(self) -> Operation:
         """An operation that prunes."""
         with tf.name_scope(self._spec.name):
             if not self._assign_ops:

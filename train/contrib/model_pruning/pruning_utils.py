@@ -12,10 +12,12 @@ from ....ops.nn.atrous import pool
 from ....ops.public import tf
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....engine.graph.tensor import Tensor
+    from ....ops.state.variables import Variable
 
 
-def weight_mask_variable(var: Any, scope: str) -> Any:
+def weight_mask_variable(var: Variable, scope: str) -> Any:
     """A mask of ones for weights, in their scope."""
     with tf.variable_scope(scope):
         return tf.get_variable(
@@ -27,7 +29,7 @@ def weight_mask_variable(var: Any, scope: str) -> Any:
         )
 
 
-def weight_threshold_variable(var: Any, scope: str) -> Any:
+def weight_threshold_variable(var: Variable, scope: str) -> Any:
     """A threshold, 0, for weights, in their scope."""
     with tf.variable_scope(scope):
         return tf.get_variable(
@@ -35,7 +37,7 @@ def weight_threshold_variable(var: Any, scope: str) -> Any:
         )
 
 
-def kronecker_product(mat1: Tensor, mat2: Tensor) -> Any:
+def kronecker_product(mat1: Tensor, mat2: Tensor) -> Tensor:
     """The Kronecker product of two matrices of known sizes."""
     sizes: list[Any] = [*mat1.get_shape().as_list(), *mat2.get_shape().as_list()]
     m1, n1, m2, n2 = sizes
@@ -68,7 +70,7 @@ def factorized_pool(
     strides: Sequence[int],
     padding: str,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Pools a matrix along one axis, and then along the other.
 
     Raises:
@@ -108,12 +110,12 @@ def determine_partitioned_axis(partitioned_variable: Any) -> int:
     return axis
 
 
-def variable_assign(var: Any, new_value: Any) -> Any:
+def variable_assign(var: Variable, new_value: Any) -> Any:
     """An assignment, named after the variable."""
     return tf.assign(var, new_value, name=f"{var.op.name}_assign")
 
 
-def partitioned_variable_assign(partitioned_var: Any, new_value: Any) -> Any:
+def partitioned_variable_assign(partitioned_var: Any, new_value: Any) -> Operation:
     """An operation that assigns the parts of a value to those of a variable."""
     parts = list(partitioned_var)
     axis = 0 if len(parts) == 1 else determine_partitioned_axis(partitioned_var)

@@ -44,9 +44,9 @@ def _rank_resample(
 
 @export("contrib.nn.rank_sampled_softmax_loss")
 def rank_sampled_softmax_loss(
-    weights: Any,
+    weights: TensorLike,
     biases: Any,
-    labels: Any,
+    labels: TensorLike,
     inputs: Any,
     num_sampled: int,
     num_resampled: int,

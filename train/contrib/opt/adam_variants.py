@@ -16,6 +16,7 @@ from ...optimizers.update_op_optimizer import GRADIENT, Number, Update, UpdateOp
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.operation import Operation
     from ....ops.state.variables import Variable
 
 _ADA_MAX = UpdateOps("ApplyAdaMax", "ResourceApplyAdaMax")
@@ -45,7 +46,7 @@ class NadamOptimizer(AdamOptimizer):
 
     def _apply_sparse_shared(
         self, grad: Tensor, var: Variable, indices: Tensor, scatter_add: Scatter
-    ) -> Any:
+    ) -> Operation:
         dtype = var.dtype.base_dtype
         numbers = self._numbers(lambda value: tf.cast(value, dtype))
         beta1_power, beta2_power, lr, beta1, beta2, epsilon = numbers
@@ -117,7 +118,7 @@ class AdaMaxOptimizer(AdamOptimizer):
     def _update(self, var: Variable, slot: Callable[[str], Any], number: Number) -> Update:
         return Update(_ADA_MAX, (slot("m"), slot("v"), *self._numbers(number), GRADIENT))
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Operation:
         locking = {"use_locking": self._use_locking}
         return self._apply_rows(
             grad.values,
@@ -127,7 +128,7 @@ class AdaMaxOptimizer(AdamOptimizer):
             lambda x, i, v: tf.scatter_update(x, i, v, **locking),
         )
 
-    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
+    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Operation:
         def behind(scatter: Callable[..., Any]) -> Scatter:
             def scattered(x: Any, i: Tensor, v: Tensor) -> Any:
                 with tf.control_dependencies([scatter(x.handle, i, v)]):
@@ -140,7 +141,7 @@ class AdaMaxOptimizer(AdamOptimizer):
 
     def _apply_rows(
         self, grad: Tensor, var: Variable, indices: Tensor, add: Scatter, update: Scatter
-    ) -> Any:
+    ) -> Operation:
         dtype = var.dtype.base_dtype
         power, rate, beta1, beta2, epsilon = self._numbers(lambda value: tf.cast(value, dtype))
 
@@ -159,7 +160,7 @@ class AdaMaxOptimizer(AdamOptimizer):
             after = add(var, indices, step)
         return tf.group(after, m_t, v_t)
 
-    def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
+    def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
         with tf.control_dependencies(update_ops):
             power = self._get_beta_accumulators()
             with tf.colocate_with(power):

@@ -14,6 +14,7 @@ from ...sessions.session_run_hook import SessionRunHook
 from .averaging import GLOBAL_VARIABLE_NAME, CenterGetter, InitHook, local_step
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....ops.state.variables import Variable
 
 GRAD_VARIABLE_NAME = "grad_variable"
@@ -108,7 +109,7 @@ class AGNOptimizer(Optimizer):
             stepped = self._opt.apply_gradients(pairs)
         added = [tf.assign_add(total, g) for (g, _), total in zip(present, sums)]
 
-        def at_center() -> Any:
+        def at_center() -> Operation:
             means = [tf.assign(total, total / self._period) for total in sums]
             with tf.control_dependencies(means):
                 # (What variables hold now: a tensor of them from before would be the sums.)
@@ -129,7 +130,7 @@ class AGNOptimizer(Optimizer):
         with tf.control_dependencies([stepped, *added]):
             return tf.cond(due, at_center, tf.no_op)
 
-    def get_init_op(self, task_index: int) -> Any:
+    def get_init_op(self, task_index: int) -> Operation:
         """The operation that sets local variables to those at the centre.
 
         Args:

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....ops.public import tf
 from ...sessions.session_run_hook import SessionRunHook
+
+if TYPE_CHECKING:
+    from ....engine.session.session import BaseSession
 
 GLOBAL_VARIABLE_NAME = "global_center_variable"
 
@@ -103,6 +106,6 @@ class InitHook(SessionRunHook):
         self._global_init_op = tf.global_variables_initializer() if self._is_chief else None
         self._variable_init_op = self._optimizer.get_init_op(self._task_index)
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: BaseSession, coord: Any) -> None:
         """Runs them."""
         session.run(self._variable_init_op)

@@ -24,6 +24,7 @@ from .averaging import (
 )
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....ops.state.variables import Variable
 
 LOCAL_VARIABLE_NAME = "local_center_variable"
@@ -166,7 +167,7 @@ class ElasticAverageOptimizer(Optimizer):
                 self._local_step, self._period, lambda: self._meet(local_vars, global_step)
             )
 
-    def _meet(self, local_vars: list[Any], global_step: Variable | None) -> Any:
+    def _meet(self, local_vars: list[Any], global_step: Variable | None) -> Operation:
         centers = [self._global_map[v] for v in local_vars]
         near = [self._local_map[v] for v in local_vars]
         copied = [copy.assign(center) for copy, center in zip(near, centers)]
@@ -184,7 +185,7 @@ class ElasticAverageOptimizer(Optimizer):
                     moved.append(tf.assign_add(global_step, 1))
         return tf.group(*moved)
 
-    def _barrier(self, task_index: int, after: list[Any]) -> Any:
+    def _barrier(self, task_index: int, after: list[Any]) -> Operation:
         """Waits until all workers came here: each tells each other one by a queue of that one."""
         queues = [
             tf.FIFOQueue(
@@ -204,7 +205,7 @@ class ElasticAverageOptimizer(Optimizer):
         heard = queues[task_index].dequeue_many(len(queues) - 1)
         return tf.group(*told, heard)
 
-    def get_init_op(self, task_index: int) -> Any:
+    def get_init_op(self, task_index: int) -> Operation:
         """The operation that sets local variables to those at the centre.
 
         Args:

@@ -15,6 +15,7 @@ from ....engine.interface import log
 from ....ops.public import tf
 
 if TYPE_CHECKING:
+    from ....engine.session.session import BaseSession
     from ....ops.state.variables import Variable
 
 Evaluation = Callable[[np.ndarray], list[Any]]
@@ -95,7 +96,7 @@ class ExternalOptimizerInterface:
 
     def minimize(
         self,
-        session: Any = None,
+        session: BaseSession | None = None,
         feed_dict: Mapping[Any, Any] | None = None,
         fetches: list[Any] | None = None,
         step_callback: Callable[..., Any] | None = None,
@@ -170,7 +171,7 @@ class ExternalOptimizerInterface:
     def _make_eval_func(
         self,
         tensors: Any,
-        session: Any,
+        session: BaseSession,
         feed_dict: Mapping[Any, Any],
         fetches: list[Any],
         callback: Callable[..., Any] | None = None,

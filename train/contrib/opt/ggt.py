@@ -15,6 +15,7 @@ from ....ops.public import tf
 from ..optimizer_v2.optimizer_v2 import OptimizerV2
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....ops.state.variables import Variable
 
 
@@ -87,7 +88,7 @@ class GGTOptimizer(OptimizerV2):
     def _prepare(self, state: object = None) -> None:
         self._variables: list[Any] = []
 
-    def _place(self, var: Any) -> tuple[int, int]:
+    def _place(self, var: Variable) -> tuple[int, int]:
         start = self.index_dict[var.name]
         return start, start + self.shape_dict[var.name]
 
@@ -103,7 +104,7 @@ class GGTOptimizer(OptimizerV2):
     def _apply_sparse(self, grad: object, var: Variable, state: object = None) -> Any:
         raise NotImplementedError("Sparse gradient updates are not supported.")
 
-    def _finish(self, state: Any) -> Any:  # type: ignore[override]
+    def _finish(self, state: Any) -> Operation:  # type: ignore[override]
         dtype = self._variables[0].dtype.base_dtype
         step = tf.assign_add(state.get_non_slot("global_step"), 1.0)
         beta1, moment = state.get_hyper("beta1", dtype), self._get_moment1(state)

@@ -13,6 +13,7 @@ from ...optimizers.optimizer import Optimizer
 from ...optimizers.update_op_optimizer import tensor_of
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....ops.state.variables import Variable
 
 
@@ -109,7 +110,7 @@ class LARSOptimizer(Optimizer):
 
     # Rows are not scaled.
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Operation:
         dtype = var.dtype.base_dtype
         return raw.SparseApplyMomentum(
             var,
@@ -122,7 +123,7 @@ class LARSOptimizer(Optimizer):
             use_nesterov=self._use_nesterov,
         ).op
 
-    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
+    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Operation:
         return raw.ResourceSparseApplyMomentum(
             handle.handle,
             self.get_slot(handle, "momentum").handle,

@@ -15,6 +15,7 @@ from ...optimizers.update_op_optimizer import by_rule, tensor_of
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.operation import Operation
     from ....ops.state.variables import Variable
 
 
@@ -35,7 +36,7 @@ class _Rows:
         return self.beta2 * tf.gather(slot, indices) + (1 - self.beta2) * tf.square(grad)
 
 
-def _apply_rows(optimizer: Any, grad: IndexedSlices, var: Variable) -> Any:
+def _apply_rows(optimizer: Optimizer, grad: IndexedSlices, var: Variable) -> Operation:
     rows, indices = _Rows(optimizer, var.dtype.base_dtype), grad.indices
     locking = {"use_locking": optimizer._use_locking}
     m = optimizer.get_slot(var, "m")
@@ -48,7 +49,9 @@ def _apply_rows(optimizer: Any, grad: IndexedSlices, var: Variable) -> Any:
     return tf.group(update, m_t, v_t)
 
 
-def _apply_resource_rows(optimizer: Any, grad: Tensor, var: Variable, indices: Tensor) -> Any:
+def _apply_resource_rows(
+    optimizer: Optimizer, grad: Tensor, var: Variable, indices: Tensor
+) -> Operation:
     rows = _Rows(optimizer, var.dtype.base_dtype)
     m, v = optimizer.get_slot(var, "m"), optimizer.get_slot(var, "v")
     mean = rows.mean(m, indices, grad)
@@ -80,10 +83,10 @@ class LazyAdamOptimizer(AdamOptimizer):
         [1.   0.75 1.  ]
     """
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Operation:
         return _apply_rows(self, grad, var)
 
-    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
+    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Operation:
         return _apply_resource_rows(self, grad, handle, indices)
 
 
@@ -156,10 +159,10 @@ class LazyAdamGSOptimizer(AdamGSOptimizer):
             `AdamGSOptimizer`.
     """
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:  # type: ignore[override]
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Operation:  # type: ignore[override]
         return _apply_rows(self, grad, var)
 
     def _resource_apply_sparse(  # type: ignore[override]
         self, grad: Tensor, handle: Variable, indices: Tensor
-    ) -> Any:
+    ) -> Operation:
         return _apply_resource_rows(self, grad, handle, indices)

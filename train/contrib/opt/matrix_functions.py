@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.types import dtypes
 from ....ops.linalg.norm import eye
 from ....ops.public import tf
+
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
 
 
 def matrix_square_root(
@@ -28,7 +31,7 @@ def matrix_square_root(
     damped = mat_a + ridge_epsilon * identity
     norm = tf.sqrt(tf.reduce_sum(damped * damped))
 
-    def goes_on(i: Any, y: Any, old_y: Any, z: Any, old_z: Any, err: Any, old_err: Any) -> Any:
+    def goes_on(i: Any, y: Any, old_y: Any, z: Any, old_z: Any, err: Any, old_err: Any) -> Tensor:
         del y, old_y, z, old_z
         return tf.logical_and(i < iter_count, err < old_err)
 
@@ -80,7 +83,7 @@ def matrix_inverse_pth_root(
     if mat_g_size == 1:
         return tf.pow(mat_g + ridge_epsilon, alpha)
 
-    def goes_on(i: Any, m: Any, _: Any) -> Any:
+    def goes_on(i: Any, m: Any, _: Any) -> Tensor:
         return tf.logical_and(i < iter_count, tf.reduce_max(tf.abs(m - identity)) > epsilon)
 
     def step(i: Any, m: Any, x: Any) -> tuple[Any, ...]:

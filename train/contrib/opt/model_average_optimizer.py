@@ -15,6 +15,7 @@ from ...sessions.session_run_hook import SessionRunHook
 from .averaging import GLOBAL_VARIABLE_NAME, every, local_step, plain_getter
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....ops.state.variables import Variable
 
 __all__ = ["GLOBAL_VARIABLE_NAME", "ModelAverageCustomGetter", "ModelAverageOptimizer"]
@@ -97,7 +98,7 @@ class ModelAverageOptimizer(Optimizer):
         """The gradients, of the optimizer of local steps."""
         return self._opt.compute_gradients(*args, **kwargs)
 
-    def _local_vars_update(self, var_list: list[Any]) -> Any:
+    def _local_vars_update(self, var_list: list[Any]) -> Operation:
         if not var_list:
             raise ValueError("The list of local_variables should not be empty")
         updates = []
@@ -152,7 +153,7 @@ class ModelAverageOptimizer(Optimizer):
         self._accumulator_list.append((accumulator, center.device))
         return added, average
 
-    def _average(self, local_vars: list[Any], global_step: Any) -> Any:
+    def _average(self, local_vars: list[Any], global_step: Any) -> Operation:
         centers = [self._local_2_global[v] for v in local_vars]
         with tf.colocate_with(global_step):
             tokens = tf.FIFOQueue(-1, [dtypes.bool], shapes=[[]], shared_name="sync_queue")
@@ -176,7 +177,7 @@ class ModelAverageOptimizer(Optimizer):
         with tf.control_dependencies([told]):
             return self._local_vars_update(local_vars)
 
-    def get_init_op(self) -> Any:
+    def get_init_op(self) -> Operation:
         """The operation that sets local variables to the averages.
 
         Raises:

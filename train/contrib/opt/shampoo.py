@@ -135,7 +135,7 @@ class ShampooOptimizer(Optimizer):
         dense = scatter_nd(places, values, tf.shape(var, out_type=indices.dtype))
         return self._apply_gradient(dense, var)
 
-    def _weighted_average(self, var: Any, decay: Setting, decay_now: Any, added: Any) -> Any:
+    def _weighted_average(self, var: Variable, decay: Setting, decay_now: Any, added: Any) -> Any:
         """var = decay * var + added."""
         if decay == 0.0:
             return added  # nobody will read the variable
@@ -181,7 +181,7 @@ class ShampooOptimizer(Optimizer):
             lambda: self.get_slot(var, slot),
         )
 
-    def _scale(self, var: Variable, grad: Any, axis: int, step: _Step, indices: Any) -> Any:
+    def _scale(self, var: Variable, grad: Any, axis: int, step: _Step, indices: Any) -> Tensor:
         """The vector that a long axis is multiplied by."""
         squares = self.get_slot(var, f"Gbar_{axis}")
         others = _others(var, axis)

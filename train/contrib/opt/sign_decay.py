@@ -5,21 +5,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.types import dtypes
 from ....ops.public import tf
 
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
+
 Decay = Callable[[Any], Any]
 
 
-def _at_most(global_step: Any, decay_steps: int, name: str) -> Any:
+def _at_most(global_step: Any, decay_steps: int, name: str) -> Tensor:
     if global_step is None:
         raise ValueError(f"global_step is required for {name}.")
     return tf.minimum(global_step, decay_steps)
 
 
-def _cosine(fraction: object) -> Any:
+def _cosine(fraction: object) -> Tensor:
     return 0.5 * (1.0 + tf.cos(tf.constant(math.pi) * fraction))
 
 
@@ -38,7 +41,7 @@ def get_linear_decay_fn(decay_steps: int) -> Decay:
         np.float32(0.75)
     """
 
-    def linear_decay_fn(global_step: object) -> Any:
+    def linear_decay_fn(global_step: object) -> Tensor:
         step = _at_most(global_step, decay_steps, "linear_decay")
         remaining = tf.cast(decay_steps, dtypes.int32) - tf.cast(step, dtypes.int32)
         part = tf.cast(remaining, dtypes.float32) / tf.cast(decay_steps, dtypes.float32)
@@ -61,7 +64,7 @@ def get_cosine_decay_fn(
         A function of the global step, which raises ValueError for None.
     """
 
-    def cosine_decay_fn(global_step: object) -> Any:
+    def cosine_decay_fn(global_step: object) -> Tensor:
         step = _at_most(global_step, decay_steps, "cosine_decay")
         done = tf.cast(step, dtypes.float32) / tf.cast(decay_steps, dtypes.float32)
         fraction = 2.0 * num_periods * done
@@ -87,7 +90,7 @@ def get_restart_decay_fn(
         A function of the global step, which raises ValueError for None.
     """
 
-    def restart_decay_fn(global_step: object) -> Any:
+    def restart_decay_fn(global_step: object) -> Tensor:
         step = _at_most(global_step, decay_steps, "cosine_decay")
         into = tf.mod(num_periods * tf.cast(step, dtypes.float32), decay_steps)
         decayed = _cosine(into / tf.cast(decay_steps, dtypes.float32))

@@ -84,7 +84,7 @@ class _SignOptimizer(Optimizer):
         """A function of agreeing signs: what gradients are multiplied by beside the rate."""
         raise NotImplementedError
 
-    def _apply_sparse(self, grad: Any, var: Variable) -> Any:
+    def _apply_sparse(self, grad: Any, var: Variable) -> Operation:
         dtype = var.dtype.base_dtype
 
         def number(value: object) -> Any:

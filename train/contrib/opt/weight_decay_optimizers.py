@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
@@ -58,7 +58,7 @@ class DecoupledWeightDecayExtension:
         self,
         loss: TensorLike,
         global_step: Variable | None = None,
-        var_list: Any = None,
+        var_list: Sequence[Variable] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,

@@ -19,6 +19,7 @@ from ...optimizers.optimizer import GradientsAndVariables, Optimizer
 from ...variables.global_step import get_global_step
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....ops.state.variables import Variable
 
 
@@ -95,7 +96,7 @@ class DropStaleGradientOptimizer(_Wrapper):
                 "stale_counter", [], initializer=tf.zeros_initializer(), trainable=False
             )
 
-        def accept() -> Any:
+        def accept() -> Tensor:
             step = self._opt.apply_gradients(pairs, global_step=global_step, name=name)
             with tf.control_dependencies([step]):
                 return raw.Identity(0.0)
@@ -156,7 +157,7 @@ class VariableClippingOptimizer(_Wrapper):
         grads_and_vars: Iterable[tuple[Any, Any]],
         global_step: Variable | None = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> Operation:
         """Builds the operation that steps and clips."""
         pairs = list(grads_and_vars)
         with tf.name_scope(name, self._name) as scope:
@@ -218,7 +219,7 @@ def _unless_zero(update: Callable[..., Any], opt: Optimizer) -> types.MethodType
         del self
         zero = _is_all_zeros(grad)
 
-        def apply() -> Any:
+        def apply() -> Operation:
             with tf.control_dependencies([update(grad, *args, **kwargs)]):
                 return tf.no_op()
 

@@ -71,7 +71,7 @@ class _OptimizerV2State:
             _restore(self._awaited_slots.pop((name, var.op.name), ()), slot)
         return slots[var.op.name]
 
-    def restore_slot(self, position: object, name: str, var: Any) -> None:
+    def restore_slot(self, position: object, name: str, var: Variable) -> None:
         """Restores a slot from a place in a checkpoint, now or when it is made."""
         slot = self.get_slot(var, name)
         if slot is None:
@@ -80,7 +80,7 @@ class _OptimizerV2State:
             _restore([position], slot)
 
     def create_slot(
-        self, var: Any, val: Any, slot_name: str, optional_op_name: str | None = None
+        self, var: Variable, val: Any, slot_name: str, optional_op_name: str | None = None
     ) -> Any:
         """A slot that begins with a tensor."""
         name = optional_op_name or self._op_name

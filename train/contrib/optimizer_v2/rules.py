@@ -14,6 +14,7 @@ from ...optimizers.update_op_optimizer import GRADIENT, Rule, Update, UpdateOps
 from .optimizer_v2 import OptimizerV2
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....ops.state.variables import Variable
 
 Named = Callable[[str], Any]
@@ -111,7 +112,7 @@ class GradientDescentOptimizer(_RuleOptimizer):
 
     def _resource_apply_sparse_duplicate_indices(
         self, grad: Tensor, handle: Variable, indices: Tensor, state: Any = None
-    ) -> Any:
+    ) -> Operation:
         rate = state.get_hyper("learning_rate", grad.dtype.base_dtype)
         return raw.ResourceScatterAdd(handle.handle, indices, -grad * rate)
 
@@ -191,7 +192,7 @@ class AdamOptimizer(_RuleOptimizer):
             state.zeros_slot(v, "m")
             state.zeros_slot(v, "v")
 
-    def _finish(self, state: Any) -> Any:  # type: ignore[override]
+    def _finish(self, state: Any) -> Operation:  # type: ignore[override]
         powers = self._get_beta_accumulators(state)
         grown = [
             power.assign(power * state.get_hyper(name), use_locking=self._use_locking)

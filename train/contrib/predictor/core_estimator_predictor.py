@@ -14,9 +14,10 @@ from .predictor import Predictor
 
 if TYPE_CHECKING:
     from ....io.protos import ConfigProto
+    from ...estimator.estimator import Estimator
 
 
-def _signature(receiver: Any, estimator: Any, output_key: str | None) -> Any:
+def _signature(receiver: Any, estimator: Estimator, output_key: str | None) -> Any:
     key = DEFAULT_SERVING_SIGNATURE_DEF_KEY if output_key is None else output_key
     spec = estimator.model_fn(receiver.features, None, ModeKeys.PREDICT, estimator.config)
     output = spec.export_outputs.get(key)

@@ -53,7 +53,9 @@ def _batch_range(inputs: Any, per_channel: bool) -> tuple[Any, Any]:
     return low, tf.reduce_max(inputs, axis=axes, name="BatchMax")
 
 
-def _with_zero(low: Any, high: Any, bits: int, narrow_range: bool, symmetric: bool) -> Any:
+def _with_zero(
+    low: Any, high: Any, bits: int, narrow_range: bool, symmetric: bool
+) -> tuple[Tensor, Tensor]:
     """The range that has 0 in it; if symmetric, in its middle."""
     if not symmetric:
         return tf.minimum(low, 0.0), tf.maximum(high, 0.0)

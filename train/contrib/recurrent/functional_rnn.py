@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.graph.annotations import DTypeLike, TensorLike
@@ -13,8 +13,12 @@ from ....ops.public import tf
 from ..structures import Structure
 from .recurrent import _Steps, scan
 
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
+    from ..layers.annotations import Scope
 
-def _batch_major(tensor: Structure) -> Any:
+
+def _batch_major(tensor: Structure) -> Tensor:
     return tf.transpose(tensor, [1, 0, 2])
 
 
@@ -44,7 +48,7 @@ def functional_rnn(
     initial_state: Structure = None,
     dtype: DTypeLike | None = None,
     time_major: bool = False,
-    scope: Any = None,
+    scope: Scope | None = None,
     use_tpu: bool = False,
     reverse: bool = False,
 ) -> tuple[Any, Any]:
@@ -117,7 +121,7 @@ def bidirectional_functional_rnn(
     time_major: bool = False,
     use_tpu: bool = False,
     fast_reverse: bool = False,
-    scope: Any = None,
+    scope: Scope | None = None,
 ) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Two recurrent nets over the same steps, one from the end.
 
@@ -144,7 +148,7 @@ def bidirectional_functional_rnn(
         "use_tpu": use_tpu,
     }
 
-    def reversed_steps(tensor: Structure) -> Any:
+    def reversed_steps(tensor: Structure) -> Tensor:
         if sequence_length is None:
             return tf.reverse(tensor, axis=[time_axis])
         return tf.reverse_sequence(

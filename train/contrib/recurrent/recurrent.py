@@ -8,7 +8,7 @@ compiler takes as it is. A gradient that is given for the function is used by a 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.graph.convert import convert_to_tensor
@@ -18,11 +18,14 @@ from ....ops.flow.custom_gradient import custom_gradient
 from ....ops.public import tf
 from ..structures import Structure
 
+if TYPE_CHECKING:
+    from ....ops.flow.tensor_array import TensorArray
+
 # A function of theta, state and the input of a step, which gives the next state and extras.
 CellFn = Callable[[Any, Any, Any], tuple[Any, Any]]
 
 
-def _array(tensor: Structure) -> Any:
+def _array(tensor: Structure) -> TensorArray:
     """A tensor as an array that loops read, one row at a time."""
     return tf.TensorArray(tensor.dtype, size=tf.shape(tensor)[0]).unstack(tensor)
 
@@ -154,7 +157,7 @@ def _backward(
     theta, state0, inputs = given
     d_states, d_last = upstream
 
-    def before(first: Any, later: Any) -> Any:
+    def before(first: Any, later: Any) -> Tensor:
         return tf.concat([tf.expand_dims(first, 0), later[:-1]], 0)
 
     previous = nest.map_structure(before, state0, states)

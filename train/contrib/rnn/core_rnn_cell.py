@@ -171,7 +171,7 @@ class OutputProjectionWrapper(WrappedCell):
         self._linear: Linear | None = None
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         """The size of the projection."""
         return self._output_size
 

@@ -77,7 +77,7 @@ class TimeFreqLSTMCell(SizedCell):
         self._feature_size: Any = feature_size
         self._frequency_skip = frequency_skip
 
-    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> tuple[Any, Any]:  # type: ignore[override]
         """One step."""
         windows = self._make_tf_features(inputs)
         units, dtype = self._num_units, inputs.dtype
@@ -264,7 +264,7 @@ class GridLSTMCell(RNNCell):
         self._state_size = self._state_tuple_type(*[self._num_units] * len(fields))
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         """The size of the output: that of both ways, for all windows."""
         return self._output_size
 
@@ -451,7 +451,7 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
         self._name_states("BidirectionalGridLSTMStateTuple", ["fwd_", "bwd_"])
         self._output_size = 2 * num_units * self._total_blocks * 2
 
-    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> tuple[Tensor, Any]:  # type: ignore[override]
         """One step."""
         batch = dimension_value(inputs.shape[0]) or tf.shape(inputs)[0]
         forward = self._make_tf_features(inputs)

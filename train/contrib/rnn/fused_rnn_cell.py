@@ -113,7 +113,7 @@ class TimeReversedFusedRNN(FusedRNNCell):
         dtype: DTypeLike | None = None,
         sequence_length: TensorLike | None = None,
         scope: VariableScope | str | None = None,
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         """All steps; see FusedRNNCell."""
         outputs, state = self._cell(
             self._reverse(inputs, sequence_length),

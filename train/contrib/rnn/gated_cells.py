@@ -46,7 +46,7 @@ class UnitsCell(LayerRNNCell):
         return self._num_units
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         """The size of the output."""
         return self._num_units
 
@@ -91,7 +91,7 @@ class NASCell(LayerRNNCell):
         return self._state_size
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         """The size of the output."""
         return self._output_size
 
@@ -177,7 +177,7 @@ class UGRNNCell(SizedCell):
         self._activation = activation or tf.tanh
         self._linear: Linear | None = None
 
-    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> tuple[Any, Any]:  # type: ignore[override]
         """One step."""
         known_depth(inputs)
         with tf.variable_scope(tf.get_variable_scope(), initializer=self._initializer):
@@ -244,7 +244,7 @@ class IntersectionRNNCell(SizedCell):
                 self._projection = Linear(inputs, self._num_units, True)
             return self._projection(inputs)
 
-    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> tuple[Any, Any]:  # type: ignore[override]
         """One step."""
         known_depth(inputs)
         size = self._num_units
@@ -299,7 +299,7 @@ class SRUCell(UnitsCell):
         )
         self.built = True
 
-    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> tuple[Any, Any]:  # type: ignore[override]
         """One step."""
         matrix = tf.matmul(inputs, self._kernel)
         x_bar, f, r, x_tx = tf.split(value=matrix, num_or_size_splits=4, axis=1)
@@ -335,7 +335,7 @@ class _NamedCell(LayerRNNCell):
         return self.units
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         """The size of the output."""
         return self.units
 
@@ -362,7 +362,7 @@ class MinimalRNNCell(_NamedCell):
         )
         self.built = True
 
-    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> tuple[Any, Any]:  # type: ignore[override]
         """One step."""
         sizes = [known_depth(inputs), 2 * self.units]
         of_inputs, of_gate = tf.split(value=self.kernel, num_or_size_splits=sizes, axis=0)
@@ -393,7 +393,7 @@ class CFNCell(_NamedCell):
         )
         self.built = True
 
-    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> tuple[Any, Any]:  # type: ignore[override]
         """One step."""
         known_depth(inputs)
         sizes = [2 * self.units, self.units]

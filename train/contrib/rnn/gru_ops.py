@@ -81,7 +81,7 @@ class GRUBlockCell(LayerRNNCell):
         self._candidate_kernel, self._candidate_bias = pair(units, 0.0)
         self.built = True
 
-    def call(self, inputs: Tensor, h_prev: Tensor) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, h_prev: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
         """One step."""
         size = h_prev.get_shape().with_rank(2)[1]
         if size != self._cell_size:

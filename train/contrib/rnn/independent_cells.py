@@ -77,7 +77,7 @@ class IndRNNCell(_IndependentCell):
         self._bias = self._bias_variable(BIAS_NAME, units)
         self.built = True
 
-    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> tuple[Any, Any]:  # type: ignore[override]
         """One step."""
         gate = tf.matmul(inputs, self._kernel_w) + state * self._kernel_u
         output = self._activation(bias_add(gate, self._bias))
@@ -129,7 +129,7 @@ class IndyGRUCell(_IndependentCell):
         self._candidate_bias = self._bias_variable(f"candidate/{BIAS_NAME}", units)
         self.built = True
 
-    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> tuple[Any, Any]:  # type: ignore[override]
         """One step."""
         gates = tf.matmul(inputs, self._gate_kernel_w) + (
             tf.tile(state, [1, 2]) * self._gate_kernel_u

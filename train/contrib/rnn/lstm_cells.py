@@ -27,13 +27,14 @@ from .parts import (
 )
 
 if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
     from ....engine.graph.tensor import Tensor
     from ..structures import Structure
 
 _Activation = Callable[..., Any] | None
 
 
-def diagonals(gates: str, units: int, dtype: Any) -> dict[str, Any]:
+def diagonals(gates: str, units: int, dtype: DTypeLike) -> dict[str, Any]:
     """Peepholes for some gates, in the present scope."""
     return {gate: tf.get_variable(f"w_{gate}_diag", shape=[units], dtype=dtype) for gate in gates}
 
@@ -142,7 +143,7 @@ class CoupledInputForgetGateLSTMCell(SizedCell):
         m = self._projected(m, dtype)
         return m, LSTMStateTuple(c, m) if self._state_is_tuple else tf.concat([c, m], 1)
 
-    def _projected(self, m: Tensor, dtype: Any) -> Any:
+    def _projected(self, m: Tensor, dtype: DTypeLike) -> Any:
         if self._num_proj is None:
             return m
         shape = [self._num_units, self._num_proj]
@@ -197,7 +198,7 @@ class LayerNormBasicLSTMCell(SizedCell):
         self._norm_gain = norm_gain
         self._norm_shift = norm_shift
 
-    def _norm(self, x: Tensor, scope: str, dtype: Any) -> Any:
+    def _norm(self, x: Tensor, scope: str, dtype: DTypeLike) -> Any:
         """Normalised, if the cell normalises."""
         if not self._layer_norm:
             return x
@@ -464,7 +465,7 @@ class GLSTMCell(SizedCell):
         self._linears: list[Linear | None] = [None] * number_of_groups
         self._projection: Linear | None = None
 
-    def _part(self, inputs: Tensor, group: int, size: int, batch: Any) -> Any:
+    def _part(self, inputs: Tensor, group: int, size: int, batch: Any) -> Tensor:
         return tf.slice(
             inputs,
             begin=[0, group * size],
@@ -472,7 +473,7 @@ class GLSTMCell(SizedCell):
             name=f"GLSTM_group{group}_input_generation",
         )
 
-    def _group(self, group: int, inputs: Structure, m_prev: Tensor, size: int) -> Any:
+    def _group(self, group: int, inputs: Structure, m_prev: Tensor, size: int) -> list[Tensor]:
         """The four gates of a group."""
         batch = dimension_value(inputs.shape[0]) or tf.shape(inputs)[0]
         with tf.variable_scope(f"group{group}"):

@@ -80,12 +80,12 @@ class LSTMBlockCell(LayerRNNCell):
         self.input_spec = InputSpec(ndim=2)
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> LSTMStateTuple:
         """The sizes of memory and output: two of `num_units`."""
         return LSTMStateTuple(self._num_units, self._num_units)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         """The size of the output: `num_units`."""
         return self._num_units
 
@@ -200,7 +200,7 @@ class LSTMBlockWrapper(base.Layer, metaclass=abc.ABCMeta):
         return (tf.shape(inputs)[0] if time is None else time), batch
 
 
-def _states_at(steps: Tensor, lengths: Tensor, batch: TensorLike) -> Any:
+def _states_at(steps: Tensor, lengths: Tensor, batch: TensorLike) -> Tensor:
     """What each sequence has after so many steps: `steps` begin with the one before the first."""
     return tf.gather_nd(steps, tf.stack([lengths, tf.range(batch)], axis=1))
 
@@ -254,7 +254,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         initial_output: TensorLike = None,  # type: ignore[assignment]
         dtype: DTypeLike = None,  # type: ignore[assignment]
         sequence_length: TensorLike | None = None,
-    ) -> Any:
+    ) -> tuple[Tensor, Tensor]:
         time = dimension_value(inputs.get_shape().with_rank(3)[0])
         if time is None:
             time = tf.shape(inputs)[0]
@@ -328,7 +328,7 @@ def _block_lstm(
     cell_clip: float | None = None,
     use_peephole: bool | None = None,
     name: str | None = None,
-) -> Any:
+) -> tuple[Any, ...]:
     """The seven results of all steps, each as a list; see the op BlockLSTM."""
     dtype = x[0].dtype
     batch = dimension_value(x[0].get_shape().with_rank(2)[0])

@@ -27,7 +27,7 @@ NTMControllerState = namedtuple(
 )
 
 
-def _repeated(x: Tensor, times: Any) -> Any:
+def _repeated(x: Tensor, times: Any) -> Tensor:
     """Rows that are all x."""
     return tf.concat([tf.expand_dims(x, 0) for _ in range(times)], axis=0)
 
@@ -134,7 +134,7 @@ class NTMCell(LayerRNNCell):
         batch = dimension_value(x.shape[0]) or tf.shape(x)[0]
         is_first = tf.equal(prev_state.time, 0)
 
-        def begun(rows: list[Any], activation: Callable[..., Any]) -> Any:
+        def begun(rows: list[Any], activation: Callable[..., Any]) -> list[Any]:
             return [
                 _repeated(activation(tf.squeeze(tf.matmul(tf.ones([1, 1]), row))), batch)
                 for row in rows

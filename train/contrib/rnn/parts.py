@@ -18,6 +18,7 @@ from ...rnn.cells import LSTMStateTuple
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, TensorLike
     from ....engine.graph.tensor import Tensor
+    from ..layers.annotations import Scope
 
 Activation = Callable[..., Any]
 
@@ -98,7 +99,7 @@ def as_matrices(args: Any) -> tuple[list[Any], list[int]]:
     return listed, _depths(listed)
 
 
-def bias_variable(size: int, dtype: DTypeLike, initializer: object, scope: Any) -> Any:
+def bias_variable(size: int, dtype: DTypeLike, initializer: object, scope: Scope) -> Any:
     """A bias in that scope, which is never cut into pieces; zeros if there is no initializer."""
     with tf.variable_scope(scope) as inner:
         inner.set_partitioner(None)

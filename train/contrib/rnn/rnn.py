@@ -13,6 +13,7 @@ from ...rnn.static import static_bidirectional_rnn
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, TensorLike
+    from ....engine.graph.tensor import Tensor
     from ....ops.state.scope_defaults import VariableScope
     from ..structures import Structure
 
@@ -97,7 +98,9 @@ def stack_bidirectional_rnn(
         5 (2, 8) 2
     """
 
-    def layer(forward: Any, backward: Any, steps: Any, cell_scope: Any, first: Any) -> Any:
+    def layer(
+        forward: Any, backward: Any, steps: Any, cell_scope: Any, first: Any
+    ) -> tuple[Any, Any, Any]:
         return static_bidirectional_rnn(
             forward,
             backward,
@@ -149,7 +152,9 @@ def stack_bidirectional_dynamic_rnn(
         (2, 5, 8) 2
     """
 
-    def layer(forward: Any, backward: Any, steps: Any, _: Any, first: Any) -> Any:
+    def layer(
+        forward: Any, backward: Any, steps: Any, _: Any, first: Any
+    ) -> tuple[Tensor, Any, Any]:
         outputs, (state_fw, state_bw) = bidirectional_dynamic_rnn(
             forward,
             backward,

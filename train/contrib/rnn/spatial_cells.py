@@ -154,7 +154,7 @@ def _random_exp_initializer(
 ) -> Callable[..., Any]:
     """Numbers whose logarithms are uniform."""
 
-    def initializer(shape: Any, dtype: DTypeLike = dtype, partition_info: object = None) -> Any:
+    def initializer(shape: Any, dtype: DTypeLike = dtype, partition_info: object = None) -> Tensor:
         low: Any = tf.log(minval)
         high: Any = tf.log(maxval)
         return tf.exp(tf.random_uniform(shape, low, high, dtype, seed=seed))
@@ -226,7 +226,7 @@ class PhasedLSTMCell(SizedCell):
                 return [gates]
             return list(tf.split(axis=1, num_or_size_splits=number, value=gates))
 
-    def _openness(self, time: Tensor) -> Any:
+    def _openness(self, time: Tensor) -> Tensor:
         """How far each unit is open at a time."""
         units = self._num_units
         start = _random_exp_initializer(self._period_init_min, self._period_init_max)

@@ -88,7 +88,7 @@ class AttentionCellWrapper(RNNCell):
         return sizes if self._state_is_tuple else sum(sizes)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         """The size of an output."""
         return self._attn_size
 
@@ -124,7 +124,7 @@ class AttentionCellWrapper(RNNCell):
         parts = (new_state, new_attended, new_window)
         return output, parts if self._state_is_tuple else tf.concat(list(parts), 1)
 
-    def _attention(self, query: Tensor, window: Tensor) -> Any:
+    def _attention(self, query: Tensor, window: Tensor) -> tuple[Tensor, Tensor]:
         """What of the window the query attends to, and the window without its oldest output."""
         size, length = self._attn_size, self._attn_length
         with tf.variable_scope("attention"):
@@ -182,7 +182,7 @@ class HighwayWrapper(WrappedCell):
 
     def __call__(  # type: ignore[override]
         self, inputs: Structure, state: Structure, scope: VariableScope | str | None = None
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         """One step: (output, new state)."""
         outputs, new_state = self._cell(inputs, state, scope=scope)
         nest.assert_same_structure(inputs, outputs)

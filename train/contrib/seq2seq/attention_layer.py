@@ -149,7 +149,7 @@ class MemoryAttentionLayer(AlignedAttention, KerasLayer):
             )
         self._memory_initialized = True
 
-    def _calculate_attention(self, query: Tensor, state: Structure) -> Any:
+    def _calculate_attention(self, query: Tensor, state: Structure) -> tuple[Any, Any]:
         """(weights, next state); classes that compute weights some other way override it."""
         alignments = self.probability_fn(self._score(query), state)
         return alignments, alignments
@@ -160,7 +160,7 @@ class MemoryAttentionLayer(AlignedAttention, KerasLayer):
     def _score(self, query: Tensor) -> Any:
         raise NotImplementedError("_calculate_attention need to be implemented by subclasses.")
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any = None) -> tuple[None, None]:
         """None: the memory's mask is not one of weights and state."""
         del inputs, mask
         return None, None
@@ -176,7 +176,9 @@ class MemoryAttentionLayer(AlignedAttention, KerasLayer):
         return {**super().get_config(), **layers, "memory": None}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: Any = None
+    ) -> MemoryAttentionLayer:
         """A layer from its arguments, with inner layers from theirs."""
         from ...keras.layers.table import deserialize
 

@@ -60,7 +60,7 @@ class _Luong(MemoryAttentionLayer):
         self._build_bias()
         self.built = True
 
-    def _score(self, query: Tensor) -> Any:
+    def _score(self, query: Tensor) -> Tensor:
         return luong_score(query, self.keys, self.attention_g)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..structures import Structure
 
 
-def luong_score(query: Tensor, keys: Tensor, scale: Tensor | None) -> Any:
+def luong_score(query: Tensor, keys: Tensor, scale: Tensor | None) -> Tensor:
     """Products of the query with the keys, times a scale if there is one."""
     depth, units = query.get_shape()[-1], keys.get_shape()[-1]
     if depth != units:
@@ -43,7 +43,7 @@ def bahdanau_score(query: Tensor, keys: Tensor, v: Any, g: Any = None, b: Any = 
 
 
 @export("contrib.seq2seq.safe_cumprod")
-def safe_cumprod(x: TensorLike, *args: Any, **kwargs: Any) -> Any:
+def safe_cumprod(x: TensorLike, *args: Any, **kwargs: Any) -> Tensor:
     """Products along an axis by sums of logarithms (tf.contrib.seq2seq.safe_cumprod).
 
     Args:
@@ -125,7 +125,7 @@ def monotonic_probabilities(
 
 
 @export("contrib.seq2seq.hardmax")
-def hardmax(logits: TensorLike, name: str | None = None) -> Any:
+def hardmax(logits: TensorLike, name: str | None = None) -> Tensor:
     """1 where the largest number of a row is, 0 elsewhere (tf.contrib.seq2seq.hardmax).
 
     Args:
@@ -180,7 +180,7 @@ def prepare_memory(
     return nest.map_structure(masked, memory)
 
 
-def masked_score(score: Tensor, lengths: TensorLike | None, value: Any) -> Any:
+def masked_score(score: Tensor, lengths: TensorLike | None, value: Any) -> Tensor:
     """Scores that have a value behind the end of each sequence."""
     if lengths is None:
         return score
@@ -190,6 +190,6 @@ def masked_score(score: Tensor, lengths: TensorLike | None, value: Any) -> Any:
     return mask_scores(score, mask, value)
 
 
-def mask_scores(score: Tensor, mask: TensorLike, value: Any) -> Any:
+def mask_scores(score: Tensor, mask: TensorLike, value: Any) -> Tensor:
     """Scores that have a value where a mask says that there is nothing."""
     return tf.where(mask, score, value * tf.ones_like(score))

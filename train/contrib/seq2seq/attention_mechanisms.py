@@ -76,7 +76,7 @@ class AlignedAttention(AttentionMechanism):
 class FirstAligned(AlignedAttention):
     """A mechanism that begins at the first place."""
 
-    def initial_alignments(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
+    def initial_alignments(self, batch_size: TensorLike, dtype: DTypeLike) -> Tensor:
         """The weights before the first step: all on the first place."""
         first = tf.zeros((batch_size,), dtype=dtypes.int32)
         return tf.one_hot(first, self._alignments_size, dtype=dtype)
@@ -167,7 +167,7 @@ def _of_scores(probability_fn: _Probability) -> Callable[..., Any]:
     return lambda score, _: function(score)
 
 
-def _luong(query: Tensor, keys: Structure, scale: bool) -> Any:
+def _luong(query: Tensor, keys: Structure, scale: bool) -> Tensor:
     g = None
     if scale:
         ones = tf.ones_initializer
@@ -233,7 +233,7 @@ class LuongAttention(MemoryAttention):
         )
         self._scale = scale
 
-    def __call__(self, query: Tensor, state: Structure) -> Any:
+    def __call__(self, query: Tensor, state: Structure) -> tuple[Any, Any]:
         """(weights [batch, time], next state) for a query [batch, units]."""
         with tf.variable_scope(None, "luong_attention", [query]):
             score = _luong(query, self._keys, self._scale)
@@ -283,7 +283,7 @@ class BahdanauAttention(MemoryAttention):
         self._num_units = num_units
         self._normalize = normalize
 
-    def __call__(self, query: Tensor, state: Structure) -> Any:
+    def __call__(self, query: Tensor, state: Structure) -> tuple[Any, Any]:
         """(weights [batch, time], next state) for a query [batch, ...]."""
         with tf.variable_scope(None, "bahdanau_attention", [query]):
             processed = self.query_layer(query) if self.query_layer else query
@@ -340,7 +340,7 @@ class BahdanauMonotonicAttention(MonotonicAttention):
         self._normalize = normalize
         self._score_bias_init = score_bias_init
 
-    def __call__(self, query: Tensor, state: Structure) -> Any:
+    def __call__(self, query: Tensor, state: Structure) -> tuple[Any, Any]:
         """(weights [batch, time], next state) for a query and the weights before."""
         with tf.variable_scope(None, "bahdanau_monotonic_attention", [query]):
             processed = self.query_layer(query) if self.query_layer else query
@@ -388,7 +388,7 @@ class LuongMonotonicAttention(MonotonicAttention):
         self._scale = scale
         self._score_bias_init = score_bias_init
 
-    def __call__(self, query: Tensor, state: Structure) -> Any:
+    def __call__(self, query: Tensor, state: Structure) -> tuple[Any, Any]:
         """(weights [batch, time], next state) for a query and the weights before."""
         with tf.variable_scope(None, "luong_monotonic_attention", [query]):
             score = _luong(query, self._keys, self._scale)

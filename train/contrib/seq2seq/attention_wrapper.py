@@ -110,7 +110,7 @@ def _as_mechanisms(given: Any) -> tuple[Any, ...]:
     return (given,)
 
 
-def _joined(inputs: Structure, attention: Structure) -> Any:
+def _joined(inputs: Structure, attention: Structure) -> Tensor:
     return tf.concat([inputs, attention], -1)
 
 
@@ -247,7 +247,7 @@ class AttentionWrapper(RNNCell):
         return self._attention_layer_size if self._output_attention else self._cell.output_size
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> AttentionWrapperState:
         """The sizes of the state."""
         mechanisms = self._attention_mechanisms
         sizes = [mechanism.alignments_size for mechanism in mechanisms]
@@ -262,7 +262,7 @@ class AttentionWrapper(RNNCell):
             ),
         )
 
-    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> AttentionWrapperState:
         """The state before the first step.
 
         Args:
@@ -299,12 +299,12 @@ class AttentionWrapper(RNNCell):
                 ),
             )
 
-    def _history(self, alignments: Tensor, dtype: Any) -> Any:
+    def _history(self, alignments: Tensor, dtype: DTypeLike) -> Any:
         if not self._alignment_history:
             return ()
         return TensorArray(dtype, size=0, dynamic_size=True, element_shape=alignments.shape)
 
-    def _checked_output(self, output: Any) -> Any:
+    def _checked_output(self, output: Any) -> Tensor:
         batch = dimension_value(output.shape[0]) or tf.shape(output)[0]
         message = (
             f"When applying AttentionWrapper {self.name}: Non-matching batch sizes between the "

@@ -91,18 +91,18 @@ class BasicDecoder(Decoder):
         return size_behind(self._cell, self._output_layer)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> BasicDecoderOutput:
         """The sizes of an output."""
         return BasicDecoderOutput(self._rnn_output_size(), self._helper.sample_ids_shape)
 
     @property
-    def output_dtype(self) -> Any:
+    def output_dtype(self) -> BasicDecoderOutput:
         """The dtypes of an output: that of the state, and that of samples."""
         dtype = nest.flatten(self._initial_state)[0].dtype
         kinds = nest.map_structure(lambda _: dtype, self._rnn_output_size())
         return BasicDecoderOutput(kinds, self._helper.sample_ids_dtype)
 
-    def initialize(self, name: str | None = None) -> Any:
+    def initialize(self, name: str | None = None) -> tuple[Any, ...]:
         """(finished, first inputs, first state)."""
         return (*self._helper.initialize(), self._initial_state)
 

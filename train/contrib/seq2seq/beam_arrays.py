@@ -26,7 +26,7 @@ def require_rank(t: Structure) -> int:
     return rank
 
 
-def gather_tree_from_array(t: Structure, parent_ids: Any, sequence_length: Tensor) -> Any:
+def gather_tree_from_array(t: Structure, parent_ids: Any, sequence_length: Tensor) -> Tensor:
     """Steps [time, batch, beams, ...] put in the order of the sequences.
 
     Args:

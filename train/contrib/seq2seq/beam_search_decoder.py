@@ -28,7 +28,7 @@ from .decoder import AnyDecoder, Decoder
 from .helper import rows_of, start_tokens_and_end
 
 if TYPE_CHECKING:
-    from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.annotations import DTypeLike, TensorLike
     from ..structures import Structure
 
 # The names by which programs that look inside know these.
@@ -50,7 +50,7 @@ class FinalBeamSearchDecoderOutput(
     __slots__ = ()
 
 
-def _tile_batch(t: TensorLike, multiplier: int) -> Any:
+def _tile_batch(t: TensorLike, multiplier: int) -> Tensor:
     made: Any = convert_to_tensor(t, name="t")
     shape = tf.shape(made)
     if made.shape.ndims is None or made.shape.ndims < 1:
@@ -129,7 +129,7 @@ class BeamSearchDecoderMixin(AnyDecoder):
         # All beams begin alike: one of them is enough.
         self._finished = self._of_first(dtypes.bool, lambda: (False, True))
 
-    def _of_first(self, dtype: Any, values: Callable[[], tuple[Any, Any]]) -> Any:
+    def _of_first(self, dtype: DTypeLike, values: Callable[[], tuple[Any, Any]]) -> Tensor:
         """One value for the first beam of each batch, another for the others."""
         zeros = tf.zeros([self._batch_size], dtype=dtypes.int32)
         first, others = values()
@@ -150,18 +150,18 @@ class BeamSearchDecoderMixin(AnyDecoder):
         return True
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> BeamSearchDecoderOutput:
         """The sizes of a step's output: one number for each beam, three times."""
         return BeamSearchDecoderOutput(*(TensorShape([self._beam_width]) for _ in range(3)))
 
     @property
-    def output_dtype(self) -> Any:
+    def output_dtype(self) -> BeamSearchDecoderOutput:
         """The dtypes of a step's output."""
         dtype = nest.flatten(self._initial_cell_state)[0].dtype
         scores = nest.map_structure(lambda _: dtype, self._rnn_output_size())
         return BeamSearchDecoderOutput(scores, dtypes.int32, dtypes.int32)
 
-    def _first_state(self) -> Any:
+    def _first_state(self) -> BeamSearchDecoderState:
         """The state before the first step: the first beam of each batch alone is likely."""
         dtype = nest.flatten(self._initial_cell_state)[0].dtype
 
@@ -199,7 +199,7 @@ class BeamSearchDecoderMixin(AnyDecoder):
     def _maybe_sort_array_beams(self, t: Structure, parent_ids: Tensor, lengths: Tensor) -> Any:
         return sorted_array(t, parent_ids, lengths, self._batch_size, self._beam_width)
 
-    def _merge_batch_beams(self, t: Tensor, s: Structure = None) -> Any:
+    def _merge_batch_beams(self, t: Tensor, s: Structure = None) -> Tensor:
         """[batch, beams, ...] as [batch * beams, ...]."""
         shape, static = tf.shape(t), constant_value(self._batch_size)
         rows = self._batch_size * self._beam_width
@@ -208,7 +208,7 @@ class BeamSearchDecoderMixin(AnyDecoder):
         merged.set_shape(TensorShape([known]).concatenate(_static(s)))
         return merged
 
-    def _split_batch_beams(self, t: Tensor, s: Structure = None) -> Any:
+    def _split_batch_beams(self, t: Tensor, s: Structure = None) -> Tensor:
         """[batch * beams, ...] as [batch, beams, ...]."""
         sizes = [self._batch_size, self._beam_width]
         split = tf.reshape(t, tf.concat((sizes, tf.shape(t)[1:]), 0))
@@ -317,7 +317,7 @@ class BeamSearchDecoder(BeamSearchDecoderMixin, Decoder):
         self._embedding_fn = rows_of(embedding)
         self._set_start(start_tokens, end_token, initial_state)
 
-    def initialize(self, name: str | None = None) -> Any:
+    def initialize(self, name: str | None = None) -> tuple[Any, Any, Any]:
         """(finished, first inputs, first state)."""
         return self._finished, self._start_inputs, self._first_state()
 

@@ -61,7 +61,7 @@ class BeamSearchDecoderV2(BeamSearchDecoderMixin, BaseDecoder):
         start_tokens: TensorLike,
         end_token: TensorLike,
         initial_state: Structure,
-    ) -> Any:
+    ) -> tuple[Any, Any, Any]:
         """(finished, first inputs, first state).
 
         Args:

@@ -99,7 +99,7 @@ def penalized_scores(
     return scores + tf.expand_dims(coverage * weight, 2)
 
 
-def mask_probs(probs: Any, eos_token: Any, finished: Tensor) -> Any:
+def mask_probs(probs: Any, eos_token: Any, finished: Tensor) -> Tensor:
     """Log probabilities by which what is finished goes on with its end alone."""
     vocabulary = tf.shape(probs)[2]
     row = tf.one_hot(
@@ -117,11 +117,11 @@ def mask_probs(probs: Any, eos_token: Any, finished: Tensor) -> Any:
 def gather(
     indices: Structure,
     source: Structure,
-    batch: Any,
-    size: Any,
+    batch: TensorLike,
+    size: TensorLike,
     shape: list[Any],
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """What the beams at these indices have, batch by batch.
 
     Args:
@@ -150,7 +150,7 @@ def _of_state(search: Search, indices: Structure, source: Structure) -> Any:
     return gather(indices, source, search.batch_size, search.beam_width, rows)
 
 
-def _new_lengths(search: Search, lengths: Any, going_on: Any, vocabulary: Any) -> Any:
+def _new_lengths(search: Search, lengths: Any, going_on: Any, vocabulary: Any) -> Tensor:
     """The length of each beam with each next id: one more, but for ends."""
     ends = tf.fill([search.batch_size, search.beam_width], search.end_token)
     more = tf.one_hot(

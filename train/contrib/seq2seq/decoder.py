@@ -133,6 +133,23 @@ def _initialized(decoder: Any, given: dict[str, Any]) -> Any:
     return decoder.initialize(given.get("decoder_init_input"), **begin)
 
 
+def _most_steps(maximum_iterations: TensorLike) -> Tensor:
+    most = convert_to_tensor(maximum_iterations, dtype=dtypes.int32, name="maximum_iterations")
+    if most.get_shape().ndims != 0:
+        raise ValueError("maximum_iterations must be a scalar")
+    return most
+
+
+def _output_arrays(decoder: AnyDecoder, sizes: Structure, kinds: Structure) -> Structure:
+    """Arrays that grow with the steps, as outputs are structured."""
+
+    def array(size: object, dtype: DTypeLike) -> TensorArray:
+        shape = _element_shape(decoder.batch_size, size)
+        return TensorArray(dtype=dtype, size=0, dynamic_size=True, element_shape=shape)
+
+    return nest.map_structure(array, sizes, kinds)
+
+
 @export("contrib.seq2seq.dynamic_decode")
 def dynamic_decode(
     decoder: AnyDecoder,
@@ -143,7 +160,7 @@ def dynamic_decode(
     swap_memory: bool = False,
     scope: VariableScope | str | None = None,
     **kwargs: Any,
-) -> Any:
+) -> tuple[Any, Any, Any]:
     """All steps of a decoder, until all sequences are finished (tf.contrib.seq2seq.dynamic_decode).
 
     Args:
@@ -176,29 +193,17 @@ def dynamic_decode(
     with tf.variable_scope(scope, "decoder") as opened:
         if not _is_in_loop() and opened.caching_device is None:
             opened.set_caching_device(lambda op: op.device)
-        if maximum_iterations is not None:
-            maximum_iterations = convert_to_tensor(
-                maximum_iterations, dtype=dtypes.int32, name="maximum_iterations"
-            )
-            if maximum_iterations.get_shape().ndims != 0:
-                raise ValueError("maximum_iterations must be a scalar")
+        most = None if maximum_iterations is None else _most_steps(maximum_iterations)
         finished, inputs, state = _initialized(decoder, kwargs)
         sizes, kinds, batch = decoder.output_size, decoder.output_dtype, decoder.batch_size
-
-        def zeros(size: Any, dtype: DTypeLike) -> Any:
-            return nest.map_structure(lambda s, d: zero_state_tensors(s, batch, d), size, dtype)
-
-        zero_outputs = zeros(sizes, kinds)
-        if maximum_iterations is not None:
-            finished = tf.logical_or(finished, maximum_iterations <= 0)  # type: ignore[operator]
+        zero_outputs = nest.map_structure(
+            lambda size, dtype: zero_state_tensors(size, batch, dtype), sizes, kinds
+        )
+        if most is not None:
+            finished = tf.logical_or(finished, most <= 0)
         lengths = tf.zeros_like(finished, dtype=dtypes.int32)
         time = tf.constant(0, dtype=dtypes.int32)
-
-        def array(size: object, dtype: DTypeLike) -> TensorArray:
-            shape = _element_shape(decoder.batch_size, size)
-            return TensorArray(dtype=dtype, size=0, dynamic_size=True, element_shape=shape)
-
-        arrays = nest.map_structure(array, sizes, kinds)
+        arrays = _output_arrays(decoder, sizes, kinds)
         result = tf.while_loop(
             lambda _time, _arrays, _state, _inputs, done, _lengths: tf.logical_not(
                 tf.reduce_all(done)
@@ -206,7 +211,7 @@ def dynamic_decode(
             _body(decoder, impute_finished, zero_outputs),
             loop_vars=(time, arrays, state, inputs, finished, lengths),
             parallel_iterations=parallel_iterations,
-            maximum_iterations=maximum_iterations,
+            maximum_iterations=most,
             swap_memory=swap_memory,
         )
         final_state, final_lengths = result[2], result[5]

@@ -62,7 +62,7 @@ class BaseDecoder(AnyDecoder, KerasLayer):
         """
         return self._decoded(inputs, {"initial_state": initial_state, **kwargs})
 
-    def _decoded(self, inputs: Structure, begin: dict[str, Any]) -> Any:
+    def _decoded(self, inputs: Structure, begin: dict[str, Any]) -> tuple[Any, Any, Any]:
         return dynamic_decode(
             self,
             output_time_major=self.output_time_major,
@@ -108,7 +108,9 @@ class BasicDecoderV2(BaseDecoder):
         self.output_layer = output_layer
         self._cell_dtype: Any = None
 
-    def initialize(self, inputs: Structure, initial_state: Structure = None, **kwargs: Any) -> Any:
+    def initialize(
+        self, inputs: Structure, initial_state: Structure = None, **kwargs: Any
+    ) -> tuple[Any, ...]:
         """(finished, first inputs, first state): the sampler takes all but the state."""
         self._cell_dtype = nest.flatten(initial_state)[0].dtype
         return (*self.sampler.initialize(inputs, **kwargs), initial_state)
@@ -124,12 +126,12 @@ class BasicDecoderV2(BaseDecoder):
         return size_behind(self.cell, self.output_layer)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> BasicDecoderOutput:
         """The sizes of an output."""
         return BasicDecoderOutput(self._rnn_output_size(), self.sampler.sample_ids_shape)
 
     @property
-    def output_dtype(self) -> Any:
+    def output_dtype(self) -> BasicDecoderOutput:
         """The dtypes of an output: that of the state, and that of samples."""
         kinds = nest.map_structure(lambda _: self._cell_dtype, self._rnn_output_size())
         return BasicDecoderOutput(kinds, self.sampler.sample_ids_dtype)

@@ -20,6 +20,7 @@ from .sampling import categorical_sample
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
+    from ....engine.types.dtypes import DType
     from ..structures import Structure
 
 
@@ -38,7 +39,9 @@ def read_or_zeros(finished: Tensor, time: Structure, arrays: Any, zeros: Structu
     )
 
 
-def start_tokens_and_end(start_tokens: TensorLike | None, end_token: TensorLike | None) -> Any:
+def start_tokens_and_end(
+    start_tokens: TensorLike | None, end_token: TensorLike | None
+) -> tuple[Tensor, Tensor]:
     """The ids of the first inputs and that which ends a sequence, as tensors.
 
     Raises:
@@ -110,12 +113,12 @@ class _OfIds(Helper):
         return self._batch_size
 
     @property
-    def sample_ids_shape(self) -> Any:
+    def sample_ids_shape(self) -> TensorShape:
         """Scalars."""
         return TensorShape([])
 
     @property
-    def sample_ids_dtype(self) -> Any:
+    def sample_ids_dtype(self) -> DType:
         """int32."""
         return dtypes.int32
 
@@ -156,7 +159,7 @@ class CustomHelper(Helper):
         return self._batch_size
 
     @property
-    def sample_ids_shape(self) -> Any:
+    def sample_ids_shape(self) -> TensorShape:
         """The shape of a sample, without the batch."""
         return self._sample_ids_shape
 
@@ -165,7 +168,7 @@ class CustomHelper(Helper):
         """The dtype of samples."""
         return self._sample_ids_dtype
 
-    def initialize(self, name: str | None = None) -> Any:
+    def initialize(self, name: str | None = None) -> tuple[Any, Any]:
         """(finished, first inputs)."""
         with tf.name_scope(name, f"{type(self).__name__}Initialize"):
             finished, inputs = self._initialize_fn()
@@ -237,14 +240,14 @@ class TrainingHelper(_OfIds):
         return self._inputs
 
     @property
-    def sequence_length(self) -> Any:
+    def sequence_length(self) -> Tensor:
         """The lengths of the sequences."""
         return self._sequence_length
 
     def _read(self, finished: Tensor, time: Structure) -> Any:
         return read_or_zeros(finished, time, self._input_tas, self._zero_inputs)
 
-    def initialize(self, name: str | None = None) -> Any:
+    def initialize(self, name: str | None = None) -> tuple[Any, Any]:
         """(finished, first inputs)."""
         with tf.name_scope(name, "TrainingHelperInitialize"):
             finished = tf.equal(0, self._sequence_length)
@@ -264,7 +267,7 @@ class TrainingHelper(_OfIds):
         state: Structure,
         name: str | None = None,
         **unused_kwargs: Any,
-    ) -> Any:
+    ) -> tuple[Any, Any, Any]:
         """(finished, the next inputs, the same state)."""
         with tf.name_scope(name, "TrainingHelperNextInputs", [time, outputs, state]):
             following = time + 1
@@ -292,7 +295,7 @@ def drawn(outputs: Structure, temperature: Any, seed: int | None) -> Any:
 
 def embedded(
     ids: Tensor, end_token: Tensor, start_inputs: Tensor, embedding_fn: Callable[..., Any]
-) -> Any:
+) -> tuple[Any, Any]:
     """(finished, embeddings of ids)."""
     finished = tf.equal(ids, end_token)
     # When all is finished, it does not matter which.
@@ -319,7 +322,7 @@ class GreedyEmbeddingHelper(_OfIds):
         self._batch_size = tf.size(start_tokens)
         self._start_inputs = self._embedding_fn(self._start_tokens)
 
-    def initialize(self, name: str | None = None) -> Any:
+    def initialize(self, name: str | None = None) -> tuple[Tensor, Any]:
         """(finished, first inputs)."""
         return tf.tile([False], [self._batch_size]), self._start_inputs
 
@@ -336,7 +339,7 @@ class GreedyEmbeddingHelper(_OfIds):
         state: Structure,
         sample_ids: Structure,
         name: str | None = None,
-    ) -> Any:
+    ) -> tuple[Any, ...]:
         """(finished, embeddings of the samples, the same state)."""
         begin = self._start_inputs
         return (*embedded(sample_ids, self._end_token, begin, self._embedding_fn), state)
@@ -401,12 +404,12 @@ class InferenceHelper(Helper):
         self._start_inputs = convert_to_tensor(start_inputs, name="start_inputs")
 
     @property
-    def batch_size(self) -> Any:
+    def batch_size(self) -> Tensor:
         """How many sequences there are."""
         return self._batch_size
 
     @property
-    def sample_ids_shape(self) -> Any:
+    def sample_ids_shape(self) -> TensorShape:
         """The shape of a sample, without the batch."""
         return self._sample_shape
 
@@ -415,7 +418,7 @@ class InferenceHelper(Helper):
         """The dtype of samples."""
         return self._sample_dtype
 
-    def initialize(self, name: str | None = None) -> Any:
+    def initialize(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """(finished, first inputs)."""
         return tf.tile([False], [self._batch_size]), self._start_inputs
 
@@ -432,7 +435,7 @@ class InferenceHelper(Helper):
         state: Structure,
         sample_ids: Structure,
         name: str | None = None,
-    ) -> Any:
+    ) -> tuple[Any, Any, Any]:
         """(finished, next inputs, the same state)."""
         inputs = sample_ids if self._next_inputs_fn is None else self._next_inputs_fn(sample_ids)
         return self._end_fn(sample_ids), inputs, state

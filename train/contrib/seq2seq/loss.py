@@ -87,7 +87,7 @@ def sequence_loss(
         return losses
 
 
-def _divided(losses: Tensor, weights: Tensor, axis: list[int] | None, counts: bool) -> Any:
+def _divided(losses: Tensor, weights: Tensor, axis: list[int] | None, counts: bool) -> Tensor:
     """A sum over axes, divided by that of the weights or by how many are not zero."""
     total = tf.reduce_sum(losses, axis=axis)
     if not counts:

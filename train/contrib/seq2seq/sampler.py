@@ -30,6 +30,7 @@ from .scheduling import Outputs, check_probability, scheduled_ids, with_embedded
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
     from ....engine.graph.tensor import Tensor
+    from ....engine.types.dtypes import DType
     from ..structures import Structure
 
 
@@ -79,12 +80,12 @@ class _Begun(Sampler):
         return self._batch_size
 
     @property
-    def sample_ids_shape(self) -> Any:
+    def sample_ids_shape(self) -> TensorShape:
         """Scalars."""
         return TensorShape([])
 
     @property
-    def sample_ids_dtype(self) -> Any:
+    def sample_ids_dtype(self) -> DType:
         """int32."""
         return dtypes.int32
 
@@ -116,7 +117,7 @@ class CustomSampler(_Begun):
         self._sample_ids_dtype = sample_ids_dtype or dtypes.int32
 
     @property
-    def sample_ids_shape(self) -> Any:
+    def sample_ids_shape(self) -> TensorShape:
         """The shape of a sample, without the batch."""
         return self._sample_ids_shape
 
@@ -125,7 +126,7 @@ class CustomSampler(_Begun):
         """The dtype of samples."""
         return self._sample_ids_dtype
 
-    def initialize(self, inputs: Structure, **kwargs: Any) -> Any:
+    def initialize(self, inputs: Structure, **kwargs: Any) -> tuple[Any, Any]:
         """(finished, first inputs)."""
         finished, first = self._initialize_fn(inputs, **kwargs)
         if self._batch_size is None:
@@ -156,7 +157,7 @@ class TrainingSampler(_Begun):
 
     def initialize(  # type: ignore[override]
         self, inputs: Structure, sequence_length: TensorLike | None = None
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         """(finished, first inputs).
 
         Args:
@@ -189,7 +190,7 @@ class TrainingSampler(_Begun):
 
     def next_inputs(
         self, time: Structure, outputs: Structure, state: Structure, sample_ids: Structure
-    ) -> Any:
+    ) -> tuple[Any, Any, Any]:
         """(finished, the next inputs, the same state)."""
         following = time + 1
         finished = following >= self.sequence_length
@@ -235,7 +236,7 @@ class ScheduledEmbeddingTrainingSampler(TrainingSampler):
         inputs: Structure,
         sequence_length: TensorLike | None = None,
         embedding: TensorLike | None = None,
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         """(finished, first inputs), as TrainingSampler, with the matrix of embeddings."""
         if self.embedding_fn is None:
             if embedding is None:
@@ -246,14 +247,14 @@ class ScheduledEmbeddingTrainingSampler(TrainingSampler):
             self.embedding_fn = rows_of(embedding)
         return super().initialize(inputs, sequence_length=sequence_length)
 
-    def sample(self, time: Structure, outputs: Structure, state: Structure) -> Any:
+    def sample(self, time: Structure, outputs: Structure, state: Structure) -> Tensor:
         """An id for each sequence whose next input is sampled, -1 for others."""
         seeds = self.scheduling_seed, self.seed
         return scheduled_ids(outputs, self.sampling_probability, self.batch_size, *seeds)
 
     def next_inputs(
         self, time: Structure, outputs: Structure, state: Structure, sample_ids: Structure
-    ) -> Any:
+    ) -> tuple[Any, Any, Any]:
         """(finished, next inputs, the same state)."""
         assert self.embedding_fn is not None, "`initialize` was called before"
         finished, base, state = super().next_inputs(time, outputs, state, sample_ids)
@@ -291,7 +292,7 @@ class ScheduledOutputTrainingSampler(TrainingSampler):
         inputs: Structure,
         sequence_length: TensorLike | None = None,
         auxiliary_inputs: TensorLike | None = None,
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         """(finished, first inputs); each input gets one of auxiliary_inputs behind it."""
         if auxiliary_inputs is not None:
             first: Any = convert_to_tensor(inputs)  # type: ignore[arg-type]
@@ -312,7 +313,7 @@ class ScheduledOutputTrainingSampler(TrainingSampler):
 
     def next_inputs(
         self, time: Structure, outputs: Structure, state: Structure, sample_ids: Structure
-    ) -> Any:
+    ) -> tuple[Any, Any, Any]:
         """(finished, next inputs, the same state)."""
         finished, base, state = super().next_inputs(time, outputs, state, sample_ids)
         made = Outputs(outputs, time, self._auxiliary_input_tas)
@@ -339,7 +340,7 @@ class GreedyEmbeddingSampler(_Begun):
         embedding: Any,
         start_tokens: TensorLike | None = None,
         end_token: TensorLike | None = None,
-    ) -> Any:
+    ) -> tuple[Tensor, Any]:
         """(finished, first inputs).
 
         Args:
@@ -363,7 +364,7 @@ class GreedyEmbeddingSampler(_Begun):
 
     def next_inputs(
         self, time: Structure, outputs: Structure, state: Structure, sample_ids: Structure
-    ) -> Any:
+    ) -> tuple[Any, ...]:
         """(finished, embeddings of the samples, the same state)."""
         assert self.embedding_fn is not None, "`initialize` was called before"
         begin = self.start_inputs
@@ -419,7 +420,7 @@ class InferenceSampler(_Begun):
         self.next_inputs_fn = next_inputs_fn
 
     @property
-    def sample_ids_shape(self) -> Any:
+    def sample_ids_shape(self) -> TensorShape:
         """The shape of a sample, without the batch."""
         return self.sample_shape
 
@@ -428,7 +429,7 @@ class InferenceSampler(_Begun):
         """The dtype of samples."""
         return self.sample_dtype
 
-    def initialize(self, start_inputs: TensorLike) -> Any:  # type: ignore[override]
+    def initialize(self, start_inputs: TensorLike) -> tuple[Tensor, Tensor]:  # type: ignore[override]
         """(finished, first inputs): these are what is given, [batch, ...]."""
         self.start_inputs: Tensor = convert_to_tensor(start_inputs, name="start_inputs")
         self._batch_size = tf.shape(start_inputs)[0]
@@ -440,7 +441,7 @@ class InferenceSampler(_Begun):
 
     def next_inputs(
         self, time: Structure, outputs: Structure, state: Structure, sample_ids: Structure
-    ) -> Any:
+    ) -> tuple[Any, Any, Any]:
         """(finished, next inputs, the same state)."""
         inputs = sample_ids if self.next_inputs_fn is None else self.next_inputs_fn(sample_ids)
         return self.end_fn(sample_ids), inputs, state

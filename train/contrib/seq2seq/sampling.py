@@ -12,11 +12,12 @@ from ....ops.public import tf
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, TensorLike
+    from ....engine.graph.tensor import Tensor
 
 
 def _call_sampler(
     sample_n_fn: Callable[..., Any], sample_shape: TensorLike, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Draws of a shape, from a function that makes a number of them."""
     with tf.name_scope(name, "call_sampler", values=[sample_shape]):
         shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
@@ -33,7 +34,7 @@ def bernoulli_sample(
     dtype: DTypeLike = dtypes.int32,
     sample_shape: TensorLike = (),
     seed: int | None = None,
-) -> Any:
+) -> Tensor:
     """Ones with probabilities, or with the sigmoids of logits."""
     if probs is None:
         likely: Any = tf.sigmoid(logits, name="probs")  # type: ignore[arg-type]
@@ -53,7 +54,7 @@ def categorical_sample(
     dtype: DTypeLike = dtypes.int32,
     sample_shape: TensorLike = (),
     seed: int | None = None,
-) -> Any:
+) -> Tensor:
     """Numbers of classes, by the softmax of logits."""
     given: Any = convert_to_tensor(logits, name="logits")
     classes, batch = tf.shape(given)[-1], tf.shape(given)[:-1]

@@ -16,6 +16,7 @@ from .scheduling import Outputs, check_probability, scheduled_ids, with_embedded
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.tensor import Tensor
     from ..structures import Structure
 
 
@@ -53,7 +54,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 
     def sample(  # type: ignore[override]
         self, time: Structure, outputs: Structure, state: Structure, name: str | None = None
-    ) -> Any:
+    ) -> Tensor:
         """An id for each sequence whose next input is sampled, -1 for others."""
         values = [time, outputs, state]
         with tf.name_scope(name, "ScheduledEmbeddingTrainingHelperSample", values):
@@ -67,7 +68,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         state: Structure,
         sample_ids: Structure,
         name: str | None = None,
-    ) -> Any:
+    ) -> tuple[Any, Any, Any]:
         """(finished, next inputs, the same state)."""
         values = [time, outputs, state, sample_ids]
         with tf.name_scope(name, "ScheduledEmbeddingTrainingHelperNextInputs", values):
@@ -131,7 +132,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
         state: Structure,
         sample_ids: Structure,
         name: str | None = None,
-    ) -> Any:
+    ) -> tuple[Any, Any, Any]:
         """(finished, next inputs, the same state)."""
         values = [time, outputs, state, sample_ids]
         with tf.name_scope(name, "ScheduledOutputTrainingHelperNextInputs", values):

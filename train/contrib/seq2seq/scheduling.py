@@ -32,7 +32,9 @@ def _where(which: Any) -> Any:
     return tf.cast(tf.where(which), dtypes.int32)
 
 
-def mixed(at: Tensor, not_at: Tensor, base: Tensor, source: Any, made: Callable[..., Any]) -> Any:
+def mixed(
+    at: Tensor, not_at: Tensor, base: Tensor, source: Any, made: Callable[..., Any]
+) -> Tensor:
     """What is made of `source` at the first indices, and `base` at the others."""
     taken, kept = tf.gather_nd(source, at), tf.gather_nd(base, not_at)
     new, shape = made(taken), tf.shape(base)
@@ -47,7 +49,7 @@ def scheduled_ids(
     batch_size: TensorLike,
     scheduling_seed: int | None,
     seed: int | None,
-) -> Any:
+) -> Tensor:
     """A drawn id for each sequence whose next input is sampled, -1 for others."""
     chosen = bernoulli_sample(
         probs=probability, dtype=dtypes.bool, sample_shape=batch_size, seed=scheduling_seed
@@ -99,7 +101,7 @@ class Outputs:
         """The next inputs: what next_inputs_fn makes of outputs that are sampled, else `base`."""
         chosen = tf.cast(sample_ids, dtypes.bool)
 
-        def either() -> Any:
+        def either() -> Tensor:
             if next_inputs_fn is None:
                 return tf.where(chosen, self._completed(self._outputs), base)
 

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine import errors
 from ....engine.api import export
@@ -26,6 +26,11 @@ from ...sessions.supervisor import Supervisor
 from ...variables import global_step as steps
 from ..training import training
 from ..training.training import Pair, clip_gradient_norms, gradient_summaries, multiply_gradients
+
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.operation import Operation
+    from ....engine.session.session import BaseSession
 
 _USE_GLOBAL_STEP = 0
 _USE_DEFAULT = 0
@@ -52,7 +57,7 @@ def add_gradients_summaries(grads_and_vars: Iterable[Pair]) -> list[Tensor]:
 def create_train_op(
     total_loss: Tensor,
     optimizer: Optimizer,
-    global_step: Any = _USE_GLOBAL_STEP,
+    global_step: TensorLike = _USE_GLOBAL_STEP,
     update_ops: Iterable[Any] | None = None,
     variables_to_train: Sequence[Any] | None = None,
     clip_gradient_norm: float = 0,
@@ -109,14 +114,14 @@ def create_train_op(
     )
 
 
-def _wait_for_step(session: Any, global_step: Any, step: int) -> None:
+def _wait_for_step(session: BaseSession, global_step: Any, step: int) -> None:
     while steps.global_step(session, global_step) < step:
         time.sleep(1.0)
 
 
 @export(f"{_PREFIX}.train_step")
 def train_step(
-    sess: Any, train_op: Tensor, global_step: Any, train_step_kwargs: dict[str, Any]
+    sess: BaseSession, train_op: Tensor, global_step: TensorLike, train_step_kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
     """Makes one step: the function that `train` calls by default.
 
@@ -169,7 +174,7 @@ class _Sync:
     optimizers: tuple[SyncReplicasOptimizer, ...]
     is_chief: bool
 
-    def local_init_op(self, first: Any) -> Any:
+    def local_init_op(self, first: Any) -> Operation:
         with control_dependencies([first] if first is not None else []):
             return tf.group(
                 *[
@@ -178,7 +183,7 @@ class _Sync:
                 ]
             )
 
-    def ready_for_local_init_op(self) -> Any:
+    def ready_for_local_init_op(self) -> Operation:
         return tf.group(*[o.ready_for_local_init_op for o in self.optimizers])
 
     def chief_parts(self) -> tuple[list[Any], list[Any]]:

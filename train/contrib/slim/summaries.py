@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.graph.collections import GraphKeys
@@ -12,6 +12,9 @@ from ....engine.graph.tensor import Tensor
 from ....ops.nn.dropout import zero_fraction
 from ....ops.public import tf
 from ....ops.summaries.api import histogram, image, scalar
+
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import TensorLike
 
 _PREFIX = "contrib.slim.summaries"
 
@@ -32,7 +35,7 @@ def _summary(make: Callable[..., Tensor], tensor: Any, name: str, print_summary:
 
 @export(f"{_PREFIX}.add_histogram_summary")
 def add_histogram_summary(
-    tensor: Any, name: str | None = None, prefix: str | None = None
+    tensor: TensorLike, name: str | None = None, prefix: str | None = None
 ) -> Tensor:
     """Adds a histogram of a tensor.
 
@@ -49,7 +52,10 @@ def add_histogram_summary(
 
 @export(f"{_PREFIX}.add_image_summary")
 def add_image_summary(
-    tensor: Any, name: str | None = None, prefix: str | None = None, print_summary: bool = False
+    tensor: TensorLike,
+    name: str | None = None,
+    prefix: str | None = None,
+    print_summary: bool = False,
 ) -> Tensor:
     """Adds pictures: a tensor of shape [batch, height, width, channels].
 
@@ -67,7 +73,10 @@ def add_image_summary(
 
 @export(f"{_PREFIX}.add_scalar_summary")
 def add_scalar_summary(
-    tensor: Any, name: str | None = None, prefix: str | None = None, print_summary: bool = False
+    tensor: TensorLike,
+    name: str | None = None,
+    prefix: str | None = None,
+    print_summary: bool = False,
 ) -> Tensor:
     """Adds a number; the arguments of `add_image_summary`."""
     return _summary(scalar, tensor, _name(tensor, name, prefix), print_summary)
@@ -75,7 +84,10 @@ def add_scalar_summary(
 
 @export(f"{_PREFIX}.add_zero_fraction_summary")
 def add_zero_fraction_summary(
-    tensor: Any, name: str | None = None, prefix: str | None = None, print_summary: bool = False
+    tensor: TensorLike,
+    name: str | None = None,
+    prefix: str | None = None,
+    print_summary: bool = False,
 ) -> Tensor:
     """Adds the share of zeros in a tensor; the arguments of `add_image_summary`."""
     name = _name(tensor, name, prefix, "Fraction_of_Zero_Values")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....engine.api import export
 from ....engine.graph.graph import name_scope
@@ -11,6 +11,10 @@ from ....engine.graph.tensor import Tensor
 from ....engine.types import dtypes
 from ....ops.public import tf
 from . import util
+
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
+    from ....ops.flow.tensor_array import TensorArray
 
 
 class LanczosBidiagState(NamedTuple):
@@ -22,7 +26,7 @@ class LanczosBidiagState(NamedTuple):
     beta: Any
 
 
-def _array(size: int, dtype: Any, name: str) -> Any:
+def _array(size: int, dtype: DTypeLike, name: str) -> TensorArray:
     return tf.TensorArray(dtype=dtype, size=size, tensor_array_name=name, clear_after_read=False)
 
 

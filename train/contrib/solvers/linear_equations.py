@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....engine.api import export
 from ....engine.graph.graph import name_scope
@@ -11,6 +11,9 @@ from ....engine.graph.tensor import Tensor
 from ....engine.types import dtypes
 from ....ops.public import tf
 from . import util
+
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import TensorLike
 
 
 class _State(NamedTuple):
@@ -41,7 +44,7 @@ def conjugate_gradient(
     operator: util.LinearOperator,
     rhs: Tensor,
     preconditioner: Any = None,
-    x: Any = None,
+    x: TensorLike | None = None,
     tol: float = 1e-4,
     max_iter: int = 20,
     name: str = "conjugate_gradient",

@@ -13,7 +13,9 @@ from . import params_ops, specs_ops
 from .specs_lib import check_keywords, exec_
 
 
-def _evaluated(text: str, names: dict[str, Any], environment: dict[str, Any] | None) -> Any:
+def _evaluated(
+    text: str, names: dict[str, Any], environment: dict[str, Any] | None
+) -> dict[str, Any]:
     check_keywords(text)
     found = dict(environment or {})
     exec_(text, names, found)

@@ -7,7 +7,7 @@ softmax, l for none; x has the layer's usual one.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import constant, export
 from ....ops.checks.logging import Print as _print
@@ -23,6 +23,10 @@ from ..layers.pooling import avg_pool2d, max_pool2d
 from ..layers.shaping import dropout, flatten, unit_norm
 from . import specs_lib
 from .specs_lib import Composable, External, Import, debug
+
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
+    from .specs_lib import Function
 
 Fun = specs_lib.Function
 __all__ = ["Conc", "External", "Fun", "Idx", "Import", "Shared", "debug"]
@@ -50,7 +54,7 @@ class Conc(Composable):
         self.dim = dim
         self.funs = args
 
-    def funcall(self, x: Any) -> Any:
+    def funcall(self, x: Any) -> Tensor:
         """The results joined."""
         return tf.concat([f.funcall(x) for f in self.funs], self.dim)
 
@@ -76,13 +80,13 @@ for _name in _SHORT.split():
 
 
 @export("contrib.specs.Dws")
-def Dws(n: int) -> Any:
+def Dws(n: int) -> Function:
     """A dense layer of `n` units at every place of an image, with sigmoids."""
     return Cs(n, [1, 1])
 
 
 @export("contrib.specs.Dwm")
-def Dwm(n: int) -> Any:
+def Dwm(n: int) -> Function:
     """A dense layer of `n` units at every place of an image, with a softmax."""
     return Cm(n, [1, 1])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import constant, export
 from ....engine.graph.operation import Operation
@@ -13,6 +13,9 @@ from ....engine.graph.tensor import Tensor
 from ....engine.types import dtypes
 from ....ops.public import tf
 from . import specs
+
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike, TensorLike
 
 SHORT_NAMES = {
     "BiasAdd": "biasadd",
@@ -137,7 +140,7 @@ def _combine_filter(rows: Iterable[tuple[str, int, Any]]) -> Iterator[tuple[str,
 
 @export("contrib.specs.tf_parameter_summary")
 def tf_parameter_summary(
-    x: Any, printer: Callable[[str], Any] = print, combine: bool = True
+    x: TensorLike, printer: Callable[[str], Any] = print, combine: bool = True
 ) -> None:
     """Prints how many numbers the variables of each layer have.
 
@@ -151,7 +154,7 @@ def tf_parameter_summary(
         printer(f"{total:10d} {name:<20} {shape}")
 
 
-def _made(spec: str, inputs: Any, shape: Any, dtype: Any) -> Any:
+def _made(spec: str, inputs: Any, shape: Any, dtype: DTypeLike) -> Any:
     return specs.create_net(spec, tf.placeholder(dtype, shape) if inputs is None else inputs)
 
 

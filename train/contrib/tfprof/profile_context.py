@@ -143,7 +143,7 @@ class ProfileContext:
         is_little = self.profiler._coverage < 0.5 and self._step < MAX_TRACED_STEPS
         return is_little and self._random.randint(0, 10) < 2
 
-    def _traced(self, session: Any, args: dict[str, Any]) -> Any:
+    def _traced(self, session: BaseSession, args: dict[str, Any]) -> Any:
         """A run that is traced, and what it told."""
         from ....io import protos
 
@@ -162,7 +162,7 @@ class ProfileContext:
         self.profiler.add_step(self._step, args["run_metadata"])
         return results
 
-    def _one_run(self, session: Any, args: dict[str, Any]) -> Any:
+    def _one_run(self, session: BaseSession, args: dict[str, Any]) -> Any:
         """A run of a session, which is counted."""
         if not self._lock.acquire(blocking=False):
             # Another thread's run is being traced.

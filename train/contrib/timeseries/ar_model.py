@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.graph.convert import convert_to_tensor
@@ -17,6 +17,9 @@ from . import math_utils, model
 from .ar_prediction import predict_windows
 from .feature_keys import PredictionFeatures, TrainEvalFeatures
 from .prediction_models import FlatPredictionModel, LSTMPredictionModel
+
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
 
 __all__ = ["ARModel", "AnomalyMixtureARModel", "FlatPredictionModel", "LSTMPredictionModel"]
 _LEAST_VARIANCE = 1e-5
@@ -283,7 +286,7 @@ class ARModel(model.TimeSeriesModel):
         features = {name: value[:, -crop:] for name, value in features.items()}
         keys = ("mean", "covariance")
 
-        def body(i: Any, losses: Any, *found: Any) -> Any:
+        def body(i: Any, losses: Any, *found: Any) -> tuple[Any, ...]:
             offset = i * step
             made = self._process_window(
                 {name: value[:, offset : offset + size] for name, value in features.items()},
@@ -317,7 +320,7 @@ class ARModel(model.TimeSeriesModel):
         if size <= 0:
             return state
 
-        def joined(old: Structure, new: Structure, *shape: int) -> Any:
+        def joined(old: Structure, new: Structure, *shape: int) -> Tensor:
             found = tf.concat([old, new], axis=1)[:, -size:]
             found.set_shape((None, size, *shape))
             return found

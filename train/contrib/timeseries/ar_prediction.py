@@ -36,7 +36,7 @@ def predict_windows(
 
     def body(
         i: Any, times_in: Any, values: Structure, known: Structure, means: Any, variances: Any
-    ) -> Any:
+    ) -> tuple[Any, Tensor, Any, Tensor, Any, Any]:
         found = ar.prediction_ops(times_in, values, known)
         mean = found["mean"]
         # The last window has none after it: its own is taken, of which nothing is made.
@@ -66,7 +66,7 @@ def predict_windows(
         [0, first_times, first_values, first_exogenous, arrays[0], arrays[1]],
     )
 
-    def stacked(array: Any) -> Any:
+    def stacked(array: Any) -> Tensor:
         rows = tf.transpose(array.stack(), [1, 0, 2, 3])
         return tf.reshape(rows, tf.stack([batch_size, count * step, -1]))[:, :wanted, :]
 

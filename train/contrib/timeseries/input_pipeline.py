@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from ...inputs.input_batch import batch, maybe_shuffle_batch
 from ..structures import Structure
 from .feature_keys import FilteringResults, PredictionFeatures, TrainEvalFeatures
 from .model_utils import canonicalize_times_or_steps_from_output
+
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
 
 _TIMES, _VALUES = TrainEvalFeatures.TIMES, TrainEvalFeatures.VALUES
 _Tensors = dict[str, Any]
@@ -179,7 +182,9 @@ class ReaderBaseTimeSeriesParser(TimeSeriesReader):
         def goes_on(key: Structure, *unused: Any) -> Any:
             return tf.not_equal(tf.squeeze(key, axis=0), tf.squeeze(first_key, axis=0))
 
-        def body(key: Structure, value: Structure, i: Structure, found: Structure) -> Any:
+        def body(
+            key: Structure, value: Structure, i: Structure, found: Structure
+        ) -> tuple[Any, Any, Any, Any]:
             next_key, next_value = reader.read_up_to(queue, 1)
             next_key.set_shape([1])
             next_value.set_shape([1])
@@ -393,7 +398,7 @@ class RandomWindowInputFn(TimeSeriesInputFn):
             found[key].set_shape(TensorShape([count, size]).concatenate(value.shape[1:]))
         return found
 
-    def _in_order(self, times: Structure) -> Any:
+    def _in_order(self, times: Structure) -> Tensor:
         """Which windows' times do not decrease; an error if none do for long."""
         in_order = tf.reduce_all(times[:, 1:] >= times[:, :-1], axis=1)
         limiter = tf.Variable(

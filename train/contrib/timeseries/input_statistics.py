@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.types import dtypes, nest
 from ....ops.nn.norm import moments
 from ....ops.public import tf
 from ..structures import Structure
 from .feature_keys import TrainEvalFeatures
+
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
+    from ....engine.graph.operation import Operation
 
 Moments = namedtuple("Moments", ["mean", "variance"])
 InputStatistics = namedtuple(
@@ -75,7 +79,9 @@ class InputStatisticsFromMiniBatch:
             start = tf.minimum(found.start_time, tf.reduce_min(times))
             return found._replace(start_time=start)
 
-    def _variable(self, name: str, initializer: Any, dtype: Any = None, shape: Any = ()) -> Any:
+    def _variable(
+        self, name: str, initializer: Any, dtype: DTypeLike | None = None, shape: Any = ()
+    ) -> Any:
         return tf.get_variable(
             name,
             shape=None if shape is None else list(shape),
@@ -116,7 +122,7 @@ class InputStatisticsFromMiniBatch:
 
     def _update(
         self, statistics: Any, sums: _Auxiliary, times: Structure, values: Structure
-    ) -> Any:
+    ) -> Operation:
         """Takes a batch in: first the sums, then what follows from them."""
         values = tf.cast(values, self._dtype)
         spans = tf.cast(tf.reduce_max(times, axis=1) - tf.reduce_min(times, axis=1), self._dtype)
@@ -137,14 +143,14 @@ class InputStatisticsFromMiniBatch:
 
     def _follow(
         self, statistics: Any, sums: _Auxiliary, times: Structure, values: Structure, max_time: Any
-    ) -> Any:
+    ) -> Operation:
         count = tf.cast(sums.example_count, self._dtype)
         mean = sums.overall_feature_sum / count
         variance = count / (count - 1.0) * (sums.overall_feature_sum_of_squares / count - mean**2)
         overall = statistics.overall_feature_moments
         first = tf.cast(tf.argmin(times[:, 0]), dtypes.int32)
 
-        def start() -> Any:
+        def start() -> Operation:
             window = values[first, : self._starting_variance_window_size]
             begun = moments(window, axes=[0])
             pairs = zip(statistics.series_start_moments, begun)

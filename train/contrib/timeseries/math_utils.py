@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ..layers.dense import fully_connected
 from ..structures import Structure
 from .input_statistics import InputStatistics, InputStatisticsFromMiniBatch, Moments
 from .state_tables import TensorValuedMutableDenseHashTable, TupleOfTensorsLookup
+
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
 
 __all__ = [
     "InputStatistics",
@@ -51,7 +54,7 @@ def mvn_tril_log_prob(loc: Structure, scale_tril: Structure, x: Structure) -> An
 
 def clip_covariance(
     covariance_matrix: Structure, maximum_variance_ratio: float, minimum_variance: float
-) -> Any:
+) -> Tensor:
     """Covariances whose variances are neither too small nor too different from each other."""
     diagonal = tf.matrix_diag_part(covariance_matrix)
     largest = tf.reduce_max(diagonal, axis=-1, keepdims=True)
@@ -61,7 +64,7 @@ def clip_covariance(
 
 def block_diagonal(
     matrices: Sequence[Any], dtype: Any = dtypes.float32, name: str = "block_diagonal"
-) -> Any:
+) -> Tensor:
     """A matrix with matrices on its diagonal, and 0 elsewhere; batches of such, too."""
     blocks = [convert_to_tensor(matrix, dtype=dtype) for matrix in matrices]
     rows, columns, batch = Dimension(0), Dimension(0), TensorShape(None)
@@ -83,7 +86,9 @@ def block_diagonal(
     return found
 
 
-def power_sums_tensor(array_size: Structure, power_matrix: Structure, multiplier: Structure) -> Any:
+def power_sums_tensor(
+    array_size: Structure, power_matrix: Structure, multiplier: Structure
+) -> Tensor:
     """For every i below `array_size`, the sum of A**j B (A**j)' over j below i."""
     count = tf.cast(array_size, dtypes.int32)
     power = convert_to_tensor(power_matrix)
@@ -97,13 +102,13 @@ def power_sums_tensor(array_size: Structure, power_matrix: Structure, multiplier
     return tf.concat([tf.expand_dims(tf.zeros_like(multiplier), 0), summed], 0)
 
 
-def matrix_to_powers(matrix: Structure, powers: Structure) -> Any:
+def matrix_to_powers(matrix: Structure, powers: Structure) -> Tensor:
     """One matrix to several powers, integers of 0 or more."""
     tiled = tf.tile(tf.expand_dims(matrix, 0), [tf.size(powers), 1, 1])
     return batch_matrix_pow(tiled, powers)
 
 
-def batch_matrix_pow(matrices: Structure, powers: Structure) -> Any:
+def batch_matrix_pow(matrices: Structure, powers: Structure) -> Tensor:
     """Matrices [n, m, m], each to its power [n], by repeated squaring."""
     matrices = convert_to_tensor(matrices)
     powers = tf.cast(powers, dtypes.int32)
@@ -113,7 +118,9 @@ def batch_matrix_pow(matrices: Structure, powers: Structure) -> Any:
     def goes_on(argument: Structure, residual: Structure, found: Structure) -> Any:
         return tf.reduce_any(residual > 1)
 
-    def body(argument: Structure, residual: Structure, found: Structure) -> Any:
+    def body(
+        argument: Structure, residual: Structure, found: Structure
+    ) -> tuple[Tensor, Tensor, Tensor]:
         is_even = tf.equal(residual % 2, tf.zeros_like(residual))
         times = tf.where(is_even, found, tf.matmul(found, argument))
         updates = residual > 1
@@ -130,7 +137,7 @@ def batch_matrix_pow(matrices: Structure, powers: Structure) -> Any:
 
 def batch_times_matrix(
     batch: Structure, matrix: Structure, adj_x: bool = False, adj_y: bool = False
-) -> Any:
+) -> Tensor:
     """Every matrix of a batch [n, a, b] times one matrix; either may be turned before."""
     batch, matrix = convert_to_tensor(batch), convert_to_tensor(matrix)
     if batch.shape.ndims != 3 or matrix.shape.ndims != 2:
@@ -148,13 +155,13 @@ def batch_times_matrix(
 
 def matrix_times_batch(
     matrix: Structure, batch: Structure, adj_x: bool = False, adj_y: bool = False
-) -> Any:
+) -> Tensor:
     """One matrix times every matrix of a batch [n, a, b]; either may be turned before."""
     turned = batch_times_matrix(batch, matrix, adj_x=not adj_y, adj_y=not adj_x)
     return tf.transpose(turned, [0, 2, 1])
 
 
-def make_toeplitz_matrix(inputs: Structure, name: str | None = None) -> Any:
+def make_toeplitz_matrix(inputs: Structure, name: str | None = None) -> Tensor:
     """The symmetric matrix of blocks [n, m, m], whose block i, j is number |i - j|."""
     count, size = tf.shape(inputs)[0], tf.shape(inputs)[1]
     lags = tf.reshape(tf.range(count), [1, -1])
@@ -175,7 +182,7 @@ def sign_magnitude_positive_definite(
     """
     raw = convert_to_tensor(raw)
 
-    def padded(tensor: Structure, rank: Structure) -> Any:
+    def padded(tensor: Structure, rank: Structure) -> Tensor:
         tensor = convert_to_tensor(tensor, dtype=raw.dtype.base_dtype)
         ones = tf.ones([rank - tf.rank(tensor)], dtype=rank.dtype)
         return tf.reshape(tensor, tf.concat([tf.shape(tensor), ones], axis=0))
@@ -205,7 +212,7 @@ def variable_covariance_matrix(
     dtype: Any,
     initial_diagonal_values: Structure = None,
     initial_overall_scale_log: Structure = 0.0,
-) -> Any:
+) -> Tensor:
     """A covariance [size, size] that is learned.
 
     Args:
@@ -257,7 +264,7 @@ def entropy_matched_cauchy_scale(covariance: Structure) -> Any:
 def replicate_state(start_state: Structure, batch_size: Structure) -> Any:
     """A state as often as a batch needs it."""
 
-    def repeated(tensor: Structure) -> Any:
+    def repeated(tensor: Structure) -> Tensor:
         ones = tf.ones([tf.rank(tensor)], dtype=dtypes.int32)
         return tf.tile(tf.expand_dims(tensor, 0), tf.concat([[batch_size], ones], 0))
 

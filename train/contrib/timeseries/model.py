@@ -6,7 +6,7 @@ from __future__ import annotations
 import abc
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.graph.convert import convert_to_tensor
 from ....engine.types import dtypes, nest
@@ -16,6 +16,9 @@ from ...feature_column.input_layer import input_layer, make_parse_example_spec
 from ..structures import Structure
 from . import math_utils
 from .feature_keys import PredictionFeatures, TrainEvalFeatures
+
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
 
 ModelOutputs = namedtuple("ModelOutputs", ["loss", "end_state", "predictions", "prediction_times"])
 _NOT_RAW = (PredictionFeatures.STATE_TUPLE, TrainEvalFeatures.TIMES, TrainEvalFeatures.VALUES)
@@ -157,7 +160,7 @@ class TimeSeriesModel(abc.ABC):
         return tf.cast(found, self.dtype)
 
 
-def _without_window(name: str, tensor: Structure) -> Any:
+def _without_window(name: str, tensor: Structure) -> Tensor:
     """A feature [batch, window, ...] as columns take it, [batch * window, ...]."""
     if tensor.shape.ndims is None:
         raise ValueError(
@@ -250,7 +253,7 @@ class SequentialTimeSeriesModel(TimeSeriesModel):
     ) -> Any:
         """The state with what is known of the times taken in."""
 
-    def _loss_additions(self, times: Structure, values: Structure, mode: str) -> Any:
+    def _loss_additions(self, times: Structure, values: Structure, mode: str) -> float:
         """What is added to the loss; nothing, unless a subclass has it."""
         del times, values, mode
         return 0.0
@@ -291,7 +294,7 @@ class SequentialTimeSeriesModel(TimeSeriesModel):
         current = {name: value[:, step_number] for name, value in raw.items()}
         condition = self._exogenous_update_condition
 
-        def chosen(new: Structure, old: Structure) -> Any:
+        def chosen(new: Structure, old: Structure) -> Tensor:
             return tf.where(condition(times=current_times, features=current), new, old)
 
         return nest.map_structure(chosen, updated, state)
@@ -413,7 +416,7 @@ class SequentialTimeSeriesModel(TimeSeriesModel):
         return nest.pack_sequence_as(state, [_batch_major(array) for array in states]), by_name
 
 
-def _batch_major(array: Any) -> Any:
+def _batch_major(array: Any) -> Tensor:
     """What loops wrote at each time as [batch, window, ...]."""
     if isinstance(array, _Listed):
         return tf.stack(array.values, axis=1)

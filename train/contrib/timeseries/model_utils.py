@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ....ops.public import tf
 from ..structures import Structure
 from .feature_keys import FilteringResults
 
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
+
 
 def fully_connected(
     inp: Structure,
@@ -23,7 +26,7 @@ def fully_connected(
     layer_size: int,
     name: str,
     activation: Callable[[Any], Any] | None = relu,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
 ) -> Any:
     """A dense layer, whose variables are `name`_weight and `name`_bias."""
     weight = tf.get_variable(f"{name}_weight", shape=[inp_size, layer_size], dtype=dtype)

@@ -16,9 +16,10 @@ from ..rnn.lstm_ops import LSTMBlockFusedCell
 
 if TYPE_CHECKING:
     from ....engine.graph.tensor import Tensor
+    from ....ops.state.variable_scope import variable_scope
 
 
-def _scope(name: str) -> Any:
+def _scope(name: str) -> variable_scope:
     """The scope of variables below the current name scope, not below the scope of variables."""
     inside = "/".join(filter(None, [get_name_scope(), name]))
     scope = VariableScope(tf.AUTO_REUSE, name=inside, use_resource=True)

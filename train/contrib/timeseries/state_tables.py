@@ -14,6 +14,8 @@ from ..structures import Structure
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, TensorLike
+    from ....engine.graph.operation import Operation
+    from ....engine.graph.tensor import Tensor
 
 
 class TensorValuedMutableDenseHashTable(DenseHashTable):
@@ -43,7 +45,7 @@ class TensorValuedMutableDenseHashTable(DenseHashTable):
         rows = tf.reshape(values, [tf.shape(flat)[0], -1])
         return super().insert(keys=flat, values=rows, name=name)
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: Any, name: str | None = None) -> Tensor:
         """The values of keys."""
         flat = tf.reshape(convert_to_tensor(keys, dtype=self._key_dtype), [-1])
         rows = super().lookup(keys=flat, name=name)
@@ -90,7 +92,7 @@ class TupleOfTensorsLookup(LookupInterface):
         """The values of keys, like the default ones."""
         return nest.map_structure(lambda table: table.lookup(keys), self._hash_tables)
 
-    def insert(self, keys: TensorLike, values: Structure, name: str | None = None) -> Any:
+    def insert(self, keys: TensorLike, values: Structure, name: str | None = None) -> Operation:
         """The operation that puts values in; all are computed before."""
         nest.assert_same_structure(self._hash_tables, values)
         rows = [tf.identity(value) for value in nest.flatten(values)]

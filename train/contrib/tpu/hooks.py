@@ -77,7 +77,7 @@ class HostCallHook(SessionRunHook):
         """Opens them."""
         session.run(self._start)
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Asks for the tensors."""
         return SessionRunArgs(self._tensors)
 

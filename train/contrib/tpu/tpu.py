@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....ops.public import tf
 from .tpu_function import get_tpu_context
+
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
 
 
 @export("contrib.tpu.core", "tpu.core")
@@ -24,7 +27,7 @@ def outside_compilation(computation: Callable[..., Any], *args: Any, **kwargs: A
 
 
 @export("contrib.tpu.cross_replica_sum", "tpu.cross_replica_sum")
-def cross_replica_sum(x: Any, group_assignment: Any = None, name: str | None = None) -> Any:
+def cross_replica_sum(x: Any, group_assignment: Any = None, name: str | None = None) -> Tensor:
     """The sum over replicas, of which there is one.
 
     Args:

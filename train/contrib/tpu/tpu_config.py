@@ -70,7 +70,7 @@ class TPUConfig(
         input_partition_dims: object = None,
         eval_training_input_configuration: int = InputPipelineConfig.PER_HOST_V1,
         experimental_host_call_every_n_steps: int = 1,
-    ) -> Any:
+    ) -> TPUConfig:
         util.parse_iterations_per_loop(iterations_per_loop)
         if num_shards is not None:
             util.check_positive_integer(num_shards, "TPUConfig num_shards")

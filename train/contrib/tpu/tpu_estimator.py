@@ -11,7 +11,7 @@ import enum
 import math
 from collections import namedtuple
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.graph.collections import GraphKeys
@@ -27,6 +27,9 @@ from ...variables.global_step import get_global_step
 from . import util
 from .hooks import ExamplesPerSecondHook, HostCallHook, call_on_host, check_host_calls
 from .tpu_config import InputPipelineConfig, RunConfig
+
+if TYPE_CHECKING:
+    from ....engine.graph.graph import Graph
 
 _BATCH_SIZE_KEY, _USE_TPU_KEY, _CTX_KEY = "batch_size", "use_tpu", "context"
 _RESERVED = (_BATCH_SIZE_KEY, _USE_TPU_KEY, _CTX_KEY)
@@ -80,7 +83,7 @@ class TPUEstimatorSpec(
         training_hooks: Sequence[Any] | None = None,
         evaluation_hooks: Sequence[Any] | None = None,
         prediction_hooks: Sequence[Any] | None = None,
-    ) -> Any:
+    ) -> TPUEstimatorSpec:
         check_host_calls(eval_metrics=eval_metrics, host_call=host_call)
         hooks = [
             tuple(given or ()) for given in (training_hooks, evaluation_hooks, prediction_hooks)
@@ -293,7 +296,7 @@ class TPUEstimator(Estimator):
         spec = model_fn(features=features, **taken)
         return spec.as_estimator_spec() if isinstance(spec, TPUEstimatorSpec) else spec
 
-    def _create_global_step(self, graph: Any) -> Any:
+    def _create_global_step(self, graph: Graph) -> Any:
         if get_global_step(graph) is not None:
             raise ValueError('"global_step" already exists.')
         with graph.as_default(), graph.name_scope(None):

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.interface import log
 from ....ops.nn.losses_reduction import Reduction
 from ...optimizers.optimizer import Optimizer
 from .tpu_function import get_tpu_context
+
+if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
 
 
 @export("contrib.tpu.CrossShardOptimizer", "tpu.CrossShardOptimizer")
@@ -63,7 +66,7 @@ class CrossShardOptimizer(Optimizer):
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
-    ) -> Any:
+    ) -> Operation:
         """The optimizer's step.
 
         Raises:
@@ -77,11 +80,11 @@ class CrossShardOptimizer(Optimizer):
         """The optimizer's slot."""
         return self._opt.get_slot(*args, **kwargs)
 
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
+    def get_slot_names(self, *args: Any, **kwargs: Any) -> list[str]:
         """The names of the optimizer's slots."""
         return self._opt.get_slot_names(*args, **kwargs)
 
-    def variables(self) -> Any:
+    def variables(self) -> list[Any]:
         """The optimizer's variables."""
         return self._opt.variables()
 

@@ -37,6 +37,7 @@ from ...inputs.queue_runner_impl import QueueRunner, add_queue_runner
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.operation import Operation
     from ....engine.graph.tensor import Tensor
 
 _CLOSED = (errors.OutOfRangeError, errors.CancelledError)
@@ -191,7 +192,7 @@ def _queues(
     return _Queues(kinds, top)
 
 
-def _put_into(queues: Sequence[QueueBase], which: Tensor, example: list[Any]) -> Any:
+def _put_into(queues: Sequence[QueueBase], which: Tensor, example: list[Any]) -> Operation:
     """Enqueues the example in one of the queues."""
     choices = [
         tf.cond(tf.equal(which, i), functools.partial(queue.enqueue, example), tf.no_op)

@@ -19,6 +19,7 @@ from ...sessions.monitored_session import MonitoredTrainingSession
 from ...variables.global_step import get_or_create_global_step
 
 if TYPE_CHECKING:
+    from ....ops.state.variables import Variable
     from ...sessions.scaffold import Scaffold
 
 # A gradient (None where there is none) and its variable.
@@ -111,7 +112,7 @@ def multiply_gradients(
     if not isinstance(gradient_multipliers, dict):
         raise ValueError("`gradient_multipliers` must be a dict.")
 
-    def multiplied(gradient: Any, variable: Any) -> Any:
+    def multiplied(gradient: Any, variable: Variable) -> Any:
         keys = [key for key in (variable, variable.op.name) if key in gradient_multipliers]
         if not keys:
             return gradient

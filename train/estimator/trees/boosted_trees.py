@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.types import dtypes
@@ -19,6 +19,9 @@ from . import columns as tree_columns
 from .explanations import DEBUG_KEY, explained, importances
 from .growers import TreeHParams
 from .model import ClosedForm, bt_model_fn, predict_logits
+
+if TYPE_CHECKING:
+    from ..model_fn import EstimatorSpec
 
 # What n_classes and label_dimension are until there can be more: TensorFlow tells a given
 # number from none.
@@ -114,7 +117,7 @@ class BoostedTreesBase(Estimator):
             )
             yield prediction
 
-    def _explaining(self, features: dict[str, Any]) -> Any:
+    def _explaining(self, features: dict[str, Any]) -> EstimatorSpec:
         size, columns = self._head.logits_dimension, self._sorted_feature_columns
         with tf.name_scope("boosted_trees"):
             ensemble, asked, logits = predict_logits(
@@ -199,7 +202,7 @@ class BoostedTreesClassifier(BoostedTreesBase):
             quantile_sketch_epsilon,
         )
 
-        def model_fn(features: Any, labels: object, mode: str, config: object) -> Any:
+        def model_fn(features: Any, labels: object, mode: str, config: object) -> EstimatorSpec:
             return bt_model_fn(
                 *(features, labels, mode, head, feature_columns, hparams, n_batches_per_layer),
                 *(config, closed_form),
@@ -299,7 +302,7 @@ class BoostedTreesRegressor(BoostedTreesBase):
             quantile_sketch_epsilon,
         )
 
-        def model_fn(features: Any, labels: object, mode: str, config: object) -> Any:
+        def model_fn(features: Any, labels: object, mode: str, config: object) -> EstimatorSpec:
             return bt_model_fn(
                 *(features, labels, mode, head, feature_columns, hparams, n_batches_per_layer),
                 config,
@@ -363,7 +366,7 @@ class BoostedTreesEstimator(BoostedTreesBase):
             quantile_sketch_epsilon,
         )
 
-        def model_fn(features: Any, labels: object, mode: str, config: object) -> Any:
+        def model_fn(features: Any, labels: object, mode: str, config: object) -> EstimatorSpec:
             return bt_model_fn(
                 *(features, labels, mode, head, feature_columns, hparams, n_batches_per_layer),
                 config,

@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.graph.convert import convert_to_tensor
 from ....engine.types import dtypes
 from ....ops.public import raw, tf
 
+if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
+    from ....ops.state.variables import Variable
+
 # The node of an example that was in no tree.
 NO_NODE = -1
 
 
-def variable(initial_value: Any, name: str) -> Any:
+def variable(initial_value: Any, name: str) -> Variable:
     """A variable that is not trained, of any shape."""
     return tf.Variable(
         initial_value, trainable=False, validate_shape=False, name=name, use_resource=True
@@ -34,7 +38,7 @@ class StatesInVariables:
         """Trees [batch], nodes [batch] and logits [batch, logits_dimension]."""
         return self._trees, self._nodes, self._logits
 
-    def insert(self, tree_ids: Any, node_ids: Any, logits: Any) -> Any:
+    def insert(self, tree_ids: Any, node_ids: Any, logits: Any) -> Operation:
         """An operation that keeps those of this step."""
         kept = (self._trees, tree_ids), (self._nodes, node_ids), (self._logits, logits)
         return tf.group([var.assign(value) for var, value in kept], name="cache_insert")
@@ -80,7 +84,7 @@ class StatesById:
             logits.set_shape([self._ids.shape[0], self._size])
         return *numbers, logits  # type: ignore[return-value]
 
-    def insert(self, tree_ids: Any, node_ids: Any, logits: Any) -> Any:
+    def insert(self, tree_ids: Any, node_ids: Any, logits: Any) -> Operation:
         """An operation that keeps those of this step."""
         numbers = [
             tf.expand_dims(tf.bitcast(ids, dtypes.float32), 1) for ids in (tree_ids, node_ids)

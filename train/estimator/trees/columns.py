@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.types import dtypes
 from ....ops.public import raw, tf
@@ -17,6 +17,9 @@ from ...feature_column.protocol import (
     is_feature_column_v2,
 )
 from ...feature_column.state import _StateManagerImpl
+
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
 
 # Buckets of a 0 or 1, and the least that bucketized columns share.
 _FEW = 2
@@ -116,7 +119,7 @@ def transformed(features: dict[str, Any], columns: Sequence[Any]) -> dict[Any, A
     return made
 
 
-def _bucketized(column: Any, tensor: Any, features: dict[str, Any]) -> Any:
+def _bucketized(column: Any, tensor: Any, features: dict[str, Any]) -> Tensor:
     result = tf.squeeze(tensor, axis=1)
     if len(result.shape) > 1:
         name = column.source_column.name
@@ -127,7 +130,7 @@ def _bucketized(column: Any, tensor: Any, features: dict[str, Any]) -> Any:
     return result
 
 
-def _indicators(column: Any, tensor: Any, features: dict[str, Any]) -> Any:
+def _indicators(column: Any, tensor: Any, features: dict[str, Any]) -> list[Tensor]:
     tensor = tf.cast(tensor, dtypes.int32, name="ToInt32")
     if len(tensor.shape) > 2:
         name = column.categorical_column.name
@@ -138,7 +141,7 @@ def _indicators(column: Any, tensor: Any, features: dict[str, Any]) -> Any:
     return tf.unstack(tensor, axis=1)
 
 
-def _floats(column: Any, tensor: Any, boundaries: Boundaries | None) -> Any:
+def _floats(column: Any, tensor: Any, boundaries: Boundaries | None) -> list[Tensor]:
     if column._variable_shape.ndims > 1:
         raise ValueError(
             f"For now, we only support Dense column with rank of 1, but column `{column.name}` "

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....engine.types import dtypes
 from ....ops.public import raw, tf
 from ....ops.queues.accumulators import ConditionalAccumulator
 from .resources import PruningMode, QuantileAccumulator, TreeEnsemble
+
+if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
 
 
 class TreeHParams(NamedTuple):
@@ -81,7 +84,7 @@ class Grower(abc.ABC):
     def grow_tree(self, summaries: list[list[Any]], nodes: Any) -> Any:
         """An operation that grows a layer from the sums of groups of features."""
 
-    def chief_init_op(self) -> Any:
+    def chief_init_op(self) -> Operation:
         """An operation that a chief runs before the first step."""
         return tf.no_op()
 
@@ -93,7 +96,7 @@ class Grower(abc.ABC):
         )
         return needed.assign(goes_on)
 
-    def _grown(self, summaries: list[list[Any]], nodes: Any) -> Any:
+    def _grown(self, summaries: list[list[Any]], nodes: Any) -> Operation:
         hparams, columns, ids = self._hparams, [[] for _ in range(5)], []  # type: ignore[var-annotated]
         for feature_ids, group in zip(self._feature_ids, summaries, strict=True):
             found = raw.BoostedTreesCalculateBestGainsPerFeature(
@@ -131,11 +134,11 @@ class InMemoryGrower(Grower):
         means = (tf.expand_dims(tf.reduce_mean(x, 0), 0) for x in (gradients, hessians))
         return self._centered(needed, *means)
 
-    def grow_tree(self, summaries: list[list[Any]], nodes: Any) -> Any:
+    def grow_tree(self, summaries: list[list[Any]], nodes: Any) -> Operation:
         return self._grown(summaries, nodes)
 
 
-def _accumulator(shape: list[int], name: str) -> Any:
+def _accumulator(shape: list[int], name: str) -> ConditionalAccumulator:
     return ConditionalAccumulator(dtypes.float32, shape, shared_name=name)
 
 
@@ -173,7 +176,7 @@ class AccumulatorGrower(Grower):
             self._bias = _accumulator([2, 1], "bias_accumulator")
             self._chief_ops.append(self._bias.set_global_step(stamp))
 
-    def chief_init_op(self) -> Any:
+    def chief_init_op(self) -> Operation:
         return tf.group(self._chief_ops)
 
     def _when_enough(self, count: Any, then: Callable[[], Any], name: str) -> Any:
@@ -188,7 +191,7 @@ class AccumulatorGrower(Grower):
         if not self._is_chief:
             return update
 
-        def flush() -> Any:
+        def flush() -> Operation:
             taken = counted.take_grad(1)
             return tf.group(self._streams.flush(), taken, are_ready.assign(True).op)
 
@@ -200,7 +203,7 @@ class AccumulatorGrower(Grower):
         means = tf.reduce_mean(tf.stack([gradients, hessians], axis=0), axis=1)
         apply = self._bias.apply_grad(means, self._stamp)
 
-        def next_stamp() -> Any:
+        def next_stamp() -> Operation:
             return tf.group([a.set_global_step(self._stamp + 1) for a in self._growing])
 
         def center() -> Any:
@@ -223,7 +226,7 @@ class AccumulatorGrower(Grower):
             for accumulator, group in zip(self._growing, summaries)
         ]
 
-        def grow() -> Any:
+        def grow() -> Operation:
             taken = [tf.unstack(a.take_grad(1), axis=0) for a in self._growing]
             return self._grown(taken, nodes)
 

@@ -21,6 +21,9 @@ from .growers import AccumulatorGrower, Grower, InMemoryGrower, TreeHParams, con
 from .resources import QuantileAccumulator, TreeEnsemble
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
+    from ....engine.session.session import BaseSession
+    from ...sessions.session_run_hook import SessionRunContext, SessionRunValues
     from ..heads import Head
     from ..model_fn import EstimatorSpec
 
@@ -36,10 +39,10 @@ class StopAtAttemptsHook(SessionRunHook):
         self._fetches = [num_finalized_trees, num_attempted_layers]
         self._trees, self._layers = max_trees, 2 * max_trees * max_depth
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(self._fetches)
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         trees, layers = run_values.results
         if trees >= self._trees - 1 or layers > self._layers - 1:
             # The step may have read the numbers before it grew trees.
@@ -54,7 +57,7 @@ class GrowerInitializationHook(SessionRunHook):
     def __init__(self, init_op: Any) -> None:
         self._init_op = init_op
 
-    def after_create_session(self, session: Any, coord: object) -> None:
+    def after_create_session(self, session: BaseSession, coord: object) -> None:
         session.run(self._init_op)
 
 
@@ -222,7 +225,7 @@ class _Training:
             return self._grow(loss)
         return cond(self._are_ready, lambda: self._grow(loss), update_quantiles)
 
-    def _grow(self, loss: Any) -> Any:
+    def _grow(self, loss: Any) -> Operation:
         grown = [self._cache_op] if self._in_memory else []
         if self._states is not None:
             now = self._tree_ids, self._node_ids, self.logits

@@ -18,6 +18,8 @@ from ...objects.tracking import TrackableResource
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
+    from ....engine.graph.operation import Operation
+    from ....engine.graph.tensor import Tensor
 
 # Short names of ops.
 _OPS = {
@@ -80,7 +82,7 @@ class QuantileAccumulatorSaveable(SaveableObject):
         super().__init__(handle, specs, name)
         self._create_op = create_op
 
-    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Operation:
         """Puts restored boundaries into the streams, which are made first."""
         with tf.control_dependencies([self._create_op]):
             return raw.BoostedTreesQuantileStreamResourceDeserialize(
@@ -120,42 +122,42 @@ class QuantileAccumulator(TrackableResource):
         )
         add_to_collection(GraphKeys.SAVEABLE_OBJECTS, self._saveable)
 
-    def _create_resource(self) -> Any:
+    def _create_resource(self) -> Tensor:
         return raw.BoostedTreesQuantileStreamResourceHandleOp(
             container="", shared_name=self._name, name=self._name
         )
 
-    def _initialize(self) -> Any:
+    def _initialize(self) -> Operation:
         return raw.BoostedTreesCreateQuantileStreamResource(
             self.resource_handle, self._epsilon, self._count
         )
 
     @property
-    def initializer(self) -> Any:
+    def initializer(self) -> Operation:
         """The operation that makes the streams."""
         return self._init_op
 
     @property
-    def saveable(self) -> Any:
+    def saveable(self) -> QuantileAccumulatorSaveable:
         """What savers save."""
         return self._saveable
 
-    def is_initialized(self) -> Any:
+    def is_initialized(self) -> Tensor:
         """Whether the streams were made: a bool tensor."""
         return raw.IsBoostedTreesQuantileStreamResourceInitialized(self.resource_handle)
 
-    def add_summaries(self, float_columns: Sequence[Any], example_weights: TensorLike) -> Any:
+    def add_summaries(self, float_columns: Sequence[Any], example_weights: TensorLike) -> Operation:
         """An operation that adds values [batch] of each stream, with weights [batch] or [1]."""
         summaries = raw.BoostedTreesMakeQuantileSummaries(
             float_columns, example_weights, self._epsilon
         )
         return raw.BoostedTreesQuantileStreamResourceAddSummaries(self.resource_handle, summaries)
 
-    def flush(self) -> Any:
+    def flush(self) -> Operation:
         """An operation that finds the boundaries; the streams begin anew."""
         return raw.BoostedTreesQuantileStreamResourceFlush(self.resource_handle, self._buckets)
 
-    def get_bucket_boundaries(self) -> Any:
+    def get_bucket_boundaries(self) -> list[Tensor]:
         """The boundaries of each stream, as tensors."""
         return raw.BoostedTreesQuantileStreamResourceGetBucketBoundaries(
             self.resource_handle, self._count
@@ -177,7 +179,7 @@ class _TreeEnsembleSaveable(SaveableObject):
         super().__init__(handle, specs, name)
         self._create_op = create_op
 
-    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Operation:
         """Puts restored trees into the ensemble, which is made first."""
         stamp, serialized = restored_tensors
         with tf.control_dependencies([self._create_op]):
@@ -219,29 +221,29 @@ class TreeEnsemble(TrackableResource):
                 self.resource_handle, self._init_op, is_initialized, is_shared=not is_local
             )
 
-    def _create_resource(self) -> Any:
+    def _create_resource(self) -> Tensor:
         return raw.BoostedTreesEnsembleResourceHandleOp(
             container="", shared_name=self._name, name=self._name
         )
 
-    def _initialize(self) -> Any:
+    def _initialize(self) -> Operation:
         return raw.BoostedTreesCreateEnsemble(
             self.resource_handle, self._first, tree_ensemble_serialized=self._serialized
         )
 
     @property
-    def initializer(self) -> Any:
+    def initializer(self) -> Operation:
         """The operation that makes the ensemble."""
         return self._init_op
 
-    def is_initialized(self) -> Any:
+    def is_initialized(self) -> Tensor:
         """Whether the ensemble was made: a bool tensor."""
         return raw.IsBoostedTreesEnsembleInitialized(self.resource_handle)
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         return {} if self._is_local else {"tree_ensemble": self._saveable}
 
-    def get_stamp_token(self) -> Any:
+    def get_stamp_token(self) -> Tensor:
         """The stamp: an int64 scalar."""
         return raw.BoostedTreesGetEnsembleStates(self.resource_handle)[0]
 
@@ -264,7 +266,7 @@ class TreeEnsemble(TrackableResource):
         """The stamp, and the trees as a serialized TreeEnsemble."""
         return raw.BoostedTreesSerializeEnsemble(self.resource_handle)
 
-    def deserialize(self, stamp_token: TensorLike, serialized_proto: TensorLike) -> Any:
+    def deserialize(self, stamp_token: TensorLike, serialized_proto: TensorLike) -> Operation:
         """An operation that puts other trees in place of what there is."""
         return raw.BoostedTreesDeserializeEnsemble(
             self.resource_handle, stamp_token, serialized_proto

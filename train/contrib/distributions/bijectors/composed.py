@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.api import export
 from .....engine.graph.convert import convert_to_tensor
@@ -12,6 +12,9 @@ from .....engine.graph.tensor import Tensor
 from .....engine.types.shape import TensorShape
 from .....ops.distributions.bijector import Bijector, Identity
 from .....ops.public import tf
+
+if TYPE_CHECKING:
+    from .....engine.graph.annotations import TensorLike
 
 export("contrib.distributions.bijectors.Bijector")(Bijector)
 export("contrib.distributions.bijectors.Identity")(Identity)
@@ -256,17 +259,17 @@ class Inline(Bijector):
 class ConditionalBijector(Bijector):
     """A bijector whose methods take named arguments besides, and hand them on."""
 
-    def forward(self, x: Any, name: str = "forward", **condition_kwargs: Any) -> Any:
+    def forward(self, x: TensorLike, name: str = "forward", **condition_kwargs: Any) -> Any:
         """The y of an x."""
         return self._call_forward(x, name, **condition_kwargs)
 
-    def inverse(self, y: Any, name: str = "inverse", **condition_kwargs: Any) -> Any:
+    def inverse(self, y: TensorLike, name: str = "inverse", **condition_kwargs: Any) -> Any:
         """The x of a y."""
         return self._call_inverse(y, name, **condition_kwargs)
 
     def inverse_log_det_jacobian(
         self,
-        y: Any,
+        y: TensorLike,
         event_ndims: Any,
         name: str = "inverse_log_det_jacobian",
         **condition_kwargs: Any,
@@ -276,10 +279,10 @@ class ConditionalBijector(Bijector):
 
     def forward_log_det_jacobian(
         self,
-        x: Any,
+        x: TensorLike,
         event_ndims: Any,
         name: str = "forward_log_det_jacobian",
         **condition_kwargs: Any,
-    ) -> Any:
+    ) -> Tensor:
         """log|det(dy/dx)|, summed over the last `event_ndims` dimensions."""
         return self._call_forward_log_det_jacobian(x, event_ndims, name, **condition_kwargs)

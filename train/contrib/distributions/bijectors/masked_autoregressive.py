@@ -20,6 +20,8 @@ from ....layers.core import Dense
 
 if TYPE_CHECKING:
     from .....engine.graph.annotations import TensorLike
+    from .....engine.types.dtypes import DType
+    from .....ops.state.template import Template
 
 MASK_INCLUSIVE = "inclusive"
 MASK_EXCLUSIVE = "exclusive"
@@ -115,7 +117,7 @@ def _gen_mask(
     n_in: int,
     n_out: int,
     mask_type: str = MASK_EXCLUSIVE,
-    dtype: Any = dtypes.float32,
+    dtype: DType = dtypes.float32,
 ) -> np.ndarray:
     """Ones where outputs of a block depend on inputs of blocks before it (or of its own)."""
     mask = np.zeros([n_out, n_in], dtype=dtype.as_numpy_dtype())
@@ -193,7 +195,7 @@ def masked_autoregressive_default_template(
     name: str | None = None,
     *args: Any,
     **kwargs: Any,
-) -> Any:
+) -> Template:
     """A function for MaskedAutoregressiveFlow: masked dense layers that share their variables.
 
     Args:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.api import export
 from .....engine.graph.graph import name_scope
@@ -14,6 +14,9 @@ from .....ops.distributions.bijector import Bijector
 from .....ops.nn.activation import relu
 from .....ops.public import tf
 from ....layers.core import dense
+
+if TYPE_CHECKING:
+    from .....ops.state.template import Template
 
 _ShiftAndScale = Callable[[Tensor, int], tuple[Any, Any]]
 
@@ -100,7 +103,7 @@ def real_nvp_default_template(
     name: str | None = None,
     *args: Any,
     **kwargs: Any,
-) -> Any:
+) -> Template:
     """A function for RealNVP: dense layers that share their variables.
 
     Args:

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.api import export
 from ..sparse_feature_cross_op import sparse_feature_cross
 from .protocol import Categorical, check_checkpoint, zero_weights
 from .real_valued import _BucketizedColumn
 from .sparse import _SparseColumn
+
+if TYPE_CHECKING:
+    from .....engine.graph.tensor import SparseTensor
 
 
 class _CrossedColumn(
@@ -102,7 +105,7 @@ class _CrossedColumn(
     def _wide_embedding_lookup_arguments(self, input_tensor: Any) -> Any:
         return zero_weights(input_tensor, None, self.length, self.combiner)
 
-    def _transform_feature(self, inputs: Any) -> Any:
+    def _transform_feature(self, inputs: Any) -> SparseTensor:
         tensors = []
         for column in _leaves(self):
             # What categories are by themselves is hashed, not their ids.

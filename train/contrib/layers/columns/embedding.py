@@ -23,6 +23,7 @@ from .protocol import Dense, _DeepEmbeddingLookupArguments, check_checkpoint
 from .sparse import _SparseColumn, _WeightedSparseColumn
 
 if TYPE_CHECKING:
+    from .....ops.state.variables import Variable
     from ....feature_column.state import _LazyBuilder
 
 Initializer = Callable[..., Any] | None
@@ -154,7 +155,7 @@ class _EmbeddingColumn(
         shared_vocab_size: int | None = None,
         max_norm: float | None = None,
         trainable: bool = True,
-    ) -> Any:
+    ) -> _EmbeddingColumn:
         if initializer is not None and not callable(initializer):
             raise ValueError(
                 "initializer must be callable if specified. Embedding of column_name: "
@@ -381,7 +382,7 @@ class _ScatteredEmbeddingColumn(
         hash_key: int,
         combiner: str = "sqrtn",
         initializer: Initializer = None,
-    ) -> Any:
+    ) -> _ScatteredEmbeddingColumn:
         if initializer is not None and not callable(initializer):
             raise ValueError(
                 f"initializer must be callable if specified. column_name: {column_name}"
@@ -529,7 +530,7 @@ def _shared_table(name: str, shape: list[int], options: dict[str, Any]) -> Any:
     return known[0]
 
 
-def variable_parts(variable: Any) -> list[Any]:
+def variable_parts(variable: Variable) -> list[Any]:
     """A variable's parts, as a list."""
     return list(variable) if isinstance(variable, PartitionedVariable) else [variable]
 

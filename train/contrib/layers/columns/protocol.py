@@ -19,6 +19,7 @@ from ..shaping import inner_flatten
 
 if TYPE_CHECKING:
     from .....engine.types.shape import TensorShape
+    from ....feature_column.protocol import IdWeightPair
     from ....feature_column.state import _LazyBuilder
 
 _LinearEmbeddingLookupArguments = namedtuple(
@@ -135,7 +136,7 @@ class Categorical(_FeatureColumn, core._CategoricalColumn):
         inputs: _LazyBuilder,
         weight_collections: Iterable[str] | None = None,
         trainable: bool | None = None,
-    ) -> Any:
+    ) -> IdWeightPair:
         tensor = inputs.get(self)
         return core.IdWeightPair(self.id_tensor(tensor), self.weight_tensor(tensor))
 

@@ -17,6 +17,7 @@ from ..bucketization_op import bucketize
 from .protocol import Categorical, Dense, _FeatureColumn, reshape_real_valued, zero_weights
 
 if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
     from .....engine.types.dtypes import DType
 
 Normalizer = Callable[[Any], Any] | None
@@ -39,7 +40,7 @@ class _RealValuedColumn(
         default_value: Sequence[float] | None,
         dtype: DType,
         normalizer: Normalizer,
-    ) -> Any:
+    ) -> _RealValuedColumn:
         default = None if default_value is None else tuple(default_value)
         return super().__new__(cls, column_name, dimension, default, dtype, normalizer)
 
@@ -250,7 +251,9 @@ class _BucketizedColumn(
 ):
     """What bucketized_column gives."""
 
-    def __new__(cls, source_column: _RealValuedColumn, boundaries: Sequence[float]) -> Any:
+    def __new__(
+        cls, source_column: _RealValuedColumn, boundaries: Sequence[float]
+    ) -> _BucketizedColumn:
         if not isinstance(source_column, _RealValuedColumn):
             raise TypeError(
                 "source_column must be an instance of _RealValuedColumn. "
@@ -294,7 +297,7 @@ class _BucketizedColumn(
         weight_collections: Iterable[str] | None = None,
         trainable: bool | None = True,
         output_rank: int = 2,
-    ) -> Any:
+    ) -> Tensor:
         if output_rank != 2:
             raise ValueError("BucketizedColumn currently only supports output_rank=2")
         places = tf.cast(input_tensor, dtypes.int64)
@@ -320,7 +323,7 @@ class _BucketizedColumn(
     def _wide_embedding_lookup_arguments(self, input_tensor: Any) -> Any:
         return zero_weights(self.to_sparse_tensor(input_tensor), None, self._num_buckets, "sum")
 
-    def _transform_feature(self, inputs: Any) -> Any:
+    def _transform_feature(self, inputs: Any) -> Tensor:
         numbers = inputs.get(self.source_column)
         return bucketize(numbers, boundaries=list(self.boundaries), name="bucketize")
 
@@ -333,7 +336,7 @@ class _BucketizedColumn(
         inputs: Any,
         weight_collections: Iterable[str] | None = None,
         trainable: bool | None = None,
-    ) -> Any:
+    ) -> IdWeightPair:
         return IdWeightPair(self.to_sparse_tensor(inputs.get(self)), None)
 
     @property
@@ -345,7 +348,7 @@ class _BucketizedColumn(
         inputs: Any,
         weight_collections: Iterable[str] | None = None,
         trainable: bool | None = None,
-    ) -> Any:
+    ) -> Tensor:
         return self._to_dnn_input_layer(inputs.get(self), weight_collections, trainable)
 
 

@@ -16,6 +16,7 @@ from ..sparse_ops import dense_to_sparse_tensor
 from .protocol import Categorical, reshape_real_valued, zero_weights
 
 if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
     from .....engine.types.dtypes import DType
 
 _SparseIdLookupConfig = namedtuple(
@@ -141,14 +142,14 @@ def _with_values(tensor: SparseTensor, values: Any) -> SparseTensor:
     return SparseTensor(tensor.indices, values, tensor.dense_shape)
 
 
-def _as_text(column: _SparseColumn, tensor: SparseTensor) -> Any:
+def _as_text(column: _SparseColumn, tensor: SparseTensor) -> Tensor:
     return tf.as_string(tensor.values) if column.dtype.is_integer else tensor.values
 
 
 class _SparseColumnIntegerized(_SparseColumn):
     """What sparse_column_with_integerized_feature gives."""
 
-    def _do_transform(self, input_tensor: SparseTensor) -> Any:
+    def _do_transform(self, input_tensor: SparseTensor) -> SparseTensor:
         return _with_values(input_tensor, tf.mod(input_tensor.values, self.bucket_size, name="mod"))
 
 
@@ -178,7 +179,7 @@ class _SparseColumnHashed(_SparseColumn):
         column.hash_keys = hash_keys
         return column
 
-    def _do_transform(self, input_tensor: SparseTensor) -> Any:
+    def _do_transform(self, input_tensor: SparseTensor) -> SparseTensor:
         values = _as_text(self, input_tensor)
         if not self.hash_keys:
             ids = tf.string_to_hash_bucket_fast(values, self.bucket_size, name="lookup")
@@ -416,7 +417,7 @@ class _WeightedSparseColumn(
         ids, weights = self.id_tensor(input_tensor), self.weight_tensor(input_tensor)
         return zero_weights(ids, weights, self.length, self.sparse_id_column.combiner)
 
-    def _transform_feature(self, inputs: Any) -> Any:
+    def _transform_feature(self, inputs: Any) -> tuple[Any, Any]:
         ids, weights = inputs.get(self.sparse_id_column), inputs.get(self.weight_column_name)
         if not isinstance(weights, SparseTensor):
             weights = dense_to_sparse_tensor(weights)

@@ -24,7 +24,7 @@ class BaseEstimator:
             found[name] = value
         return found
 
-    def set_params(self, **params: Any) -> Any:
+    def set_params(self, **params: Any) -> BaseEstimator:
         """Sets parameters; "a__b" is `b` of the estimator `a`.
 
         Raises:

@@ -43,7 +43,7 @@ class _Predicting(Estimator):
             exports_to_keep=exports_to_keep,
         )
 
-    def _parsed(self, unused_estimator: object, examples: Any) -> Any:
+    def _parsed(self, unused_estimator: object, examples: Any) -> dict[Any, Any]:
         names = ("feature_columns", "linear_feature_columns", "dnn_feature_columns")
         columns = [column for name in names for column in self.params.get(name) or ()]
         return parse_feature_columns_from_examples(examples, columns)

@@ -7,7 +7,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....ops.nn.activation import relu
 from .....ops.nn.dropout import zero_fraction
@@ -28,6 +28,9 @@ from ...layers.feature_column_ops import (
 from ...layers.optimizers import OPTIMIZER_CLS_NAMES, optimize_loss
 from ...layers.shaping import dropout as drop
 from .model_fn import ModeKeys
+
+if TYPE_CHECKING:
+    from ...layers.annotations import Scope
 
 _LEAST_SLICE = 64 << 20
 _LINEAR_RATE, _DNN_RATE = 0.2, 0.05
@@ -68,7 +71,7 @@ def _summaries(value: Any, tag: str, separator: str) -> None:
 
 
 def _linear_logits(
-    features: dict[str, Any], columns: Sequence[Any], head: Any, joint: bool, scope: Any
+    features: dict[str, Any], columns: Sequence[Any], head: Any, joint: bool, scope: Scope
 ) -> Any:
     if not _are_old(columns):
         return linear_model(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....ops.nn.activation import relu
 from .....ops.nn.dropout import zero_fraction
@@ -23,6 +23,9 @@ from ...layers.feature_column_ops import (
 from ...layers.optimizers import OPTIMIZER_CLS_NAMES
 from ...layers.shaping import dropout as drop
 from ...structures import Structure
+
+if TYPE_CHECKING:
+    from ...layers.annotations import Scope
 
 _LEAST_SLICE = 64 << 20
 _LINEAR_RATE, _DNN_RATE = 0.2, 0.05
@@ -250,7 +253,7 @@ class DNNComposableModel(_ComposableModel):
         self._add_hidden_layer_summary(logits, "logits")
         return logits
 
-    def _layer(self, net: Structure, units: int, activation: Any, scope: Any) -> Any:
+    def _layer(self, net: Structure, units: int, activation: Any, scope: Scope) -> Any:
         return fully_connected(
             net,
             units,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.api import export
 from .....engine.types import dtypes, nest
@@ -26,6 +26,11 @@ from .estimator import Estimator
 from .model_fn import ModeKeys, ModelFnOps
 from .rnn_common import PredictionType, RNNKeys, state_tuple_to_dict
 from .rnn_common import get_state_name as _get_state_name
+
+if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
+    from .....engine.types.dtypes import DType
+    from ...layers.annotations import Scope
 
 __all__ = ["DynamicRnnEstimator", "state_tuple_to_dict"]
 
@@ -61,7 +66,7 @@ def dict_to_state_tuple(input_dict: dict[str, Any], cell: Any) -> Any:
         return nest.pack_sequence_as(pattern, found)
 
 
-def _concatenate_context_input(sequence_input: Structure, context_input: Structure) -> Any:
+def _concatenate_context_input(sequence_input: Structure, context_input: Structure) -> Tensor:
     """Sequences [batch, steps, k] with a context [batch, m] at every step."""
     checks = []
     for what, tensor, rank in (
@@ -84,7 +89,7 @@ def build_sequence_input(
     sequence_feature_columns: Iterable[Any],
     context_feature_columns: Iterable[Any] | None,
     weight_collections: Sequence[str] | None = None,
-    scope: Any = None,
+    scope: Scope | None = None,
 ) -> Any:
     """What a recurrent net reads: sequences, with the context at every step.
 
@@ -204,7 +209,7 @@ def _get_dynamic_rnn_model_fn(
     gradient_clipping_norm: float | None = None,
     dropout_keep_probabilities: Sequence[float | None] | None = None,
     sequence_length_key: str = RNNKeys.SEQUENCE_LENGTH_KEY,
-    dtype: Any = dtypes.float32,
+    dtype: DType = dtypes.float32,
     parallel_iterations: int | None = None,
     swap_memory: bool = True,
     name: str = "DynamicRNNModel",

@@ -120,7 +120,7 @@ class BaseEstimator(_WithParams, Evaluable, Trainable):
         batch_size: int | None = None,
         monitors: Sequence[Any] | None = None,
         max_steps: int | None = None,
-    ) -> Any:
+    ) -> BaseEstimator:
         """Trains from the last checkpoint on, if there is one.
 
         Args:
@@ -161,7 +161,7 @@ class BaseEstimator(_WithParams, Evaluable, Trainable):
         steps: int | None = 1,
         batch_size: int | None = None,
         monitors: Sequence[Any] | None = None,
-    ) -> Any:
+    ) -> BaseEstimator:
         """Trains a step, or some; arguments as of `fit`."""
         log.warning(
             "The current implementation of partial_fit is not optimized for use in a loop. "
@@ -496,7 +496,7 @@ class Estimator(BaseEstimator):
         mode: str,
         metrics: dict[Any, Any] | None = None,
         config: Any = None,
-    ) -> Any:
+    ) -> ModelFnOps:
         features, labels = self._feature_engineering_fn(features, labels)
         model_fn: Any = self._model_fn
         offered = {

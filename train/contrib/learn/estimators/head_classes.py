@@ -31,6 +31,7 @@ from .constants import MetricKey, PredictionKey, ProblemType
 from .model_fn import ModeKeys, ModelFnOps
 
 if TYPE_CHECKING:
+    from .....engine.graph.operation import Operation
     from .....engine.graph.tensor import Tensor
     from .....ops.state.variable_scope import VariableScope
     from .....ops.state.variables import Variable
@@ -283,7 +284,7 @@ class _Classifier(SingleHead):
         return {self.head_name: (self._problem_type, served)}
 
 
-def _both(logits: Tensor) -> Any:
+def _both(logits: Tensor) -> Tensor:
     return tf.concat((tf.zeros_like(logits), logits), 1)
 
 
@@ -351,7 +352,7 @@ class MultiClassHead(_Classifier):
             raise ValueError("Length of label_keys must equal n_classes.")
         self._label_keys = label_keys
 
-    def _checked_labels(self, labels: object) -> Any:
+    def _checked_labels(self, labels: object) -> dict[Any, Any]:
         labels = super()._checked_labels(labels)
         if not self._label_keys:
             return {"labels": labels, "label_ids": labels}
@@ -500,7 +501,7 @@ class LossOnlyHead(Head):
 
 
 @export("contrib.learn.no_op_train_fn")
-def no_op_train_fn(loss: Tensor) -> Any:
+def no_op_train_fn(loss: Tensor) -> Operation:
     """An op that trains nothing."""
     del loss
     return tf.no_op()

@@ -34,12 +34,14 @@ def _of_class(values: Tensor, weights: Tensor | None, class_id: int | None) -> t
     return values[:, class_id], None if weights is None else weights[:, class_id]
 
 
-def mean_of(values: Tensor, weights: Tensor | None = None, class_id: int | None = None) -> Any:
+def mean_of(
+    values: Tensor, weights: Tensor | None = None, class_id: int | None = None
+) -> tuple[Any, Any]:
     """The mean of labels or predictions."""
     return mean(*_of_class(tf.cast(values, dtypes.float32), weights, class_id))
 
 
-def frequency(values: Tensor, weights: Tensor | None, class_id: int) -> Any:
+def frequency(values: Tensor, weights: Tensor | None, class_id: int) -> tuple[Any, Any]:
     """How often a class is the label or the prediction."""
     same = tf.equal(tf.cast(class_id, dtypes.int32), tf.cast(values, dtypes.int32))
     found = tf.where(same, tf.ones_like(values), tf.zeros_like(values))
@@ -52,7 +54,7 @@ def area(
     weights: Tensor | None = None,
     class_id: int | None = None,
     curve: str = "ROC",
-) -> Any:
+) -> tuple[Any, Any]:
     """The area under a curve."""
     predictions = tf.cast(predictions, dtypes.float32)
     if labels.dtype.base_dtype != dtypes.bool:
@@ -66,7 +68,7 @@ def area(
 
 def accuracy_at(
     predictions: Tensor, labels: Tensor, weights: Tensor | None, threshold: float
-) -> Any:
+) -> tuple[Any, Any]:
     """The accuracy of predictions that are at least a threshold."""
     at = tf.cast(tf.greater_equal(predictions, threshold), dtypes.float32)
     return accuracy(labels, at, weights)
@@ -74,19 +76,21 @@ def accuracy_at(
 
 def _squeezed(
     metric: Any, predictions: Tensor, labels: Tensor, weights: Tensor | None, threshold: float
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     value, update = metric(labels, predictions, (threshold,), _floats(weights))
     return tf.squeeze(value), tf.squeeze(update)
 
 
 def precision_at(
     predictions: Tensor, labels: Tensor, weights: Tensor | None, threshold: float
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """The precision at a threshold."""
     metric = precision_at_thresholds
     return _squeezed(metric, predictions, labels, weights, threshold)
 
 
-def recall_at(predictions: Tensor, labels: Tensor, weights: Tensor | None, threshold: float) -> Any:
+def recall_at(
+    predictions: Tensor, labels: Tensor, weights: Tensor | None, threshold: float
+) -> tuple[Tensor, Tensor]:
     """The recall at a threshold."""
     return _squeezed(recall_at_thresholds, predictions, labels, weights, threshold)

@@ -72,7 +72,7 @@ def called(input_fn: Any) -> tuple[Any, Any, list[Any]]:
 
 
 @export("contrib.learn.infer_real_valued_columns_from_input_fn")
-def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> Any:
+def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> list[Any]:
     """Columns of floats for what an input function gives.
 
     Args:
@@ -87,7 +87,7 @@ def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> Any:
 
 
 @export("contrib.learn.infer_real_valued_columns_from_input")
-def infer_real_valued_columns_from_input(x: object) -> Any:
+def infer_real_valued_columns_from_input(x: object) -> list[Any]:
     """Columns of floats for an array, a frame or an iterator.
 
     Args:

@@ -19,7 +19,9 @@ from .estimator import Estimator
 from .model_fn import ModelFnOps
 
 
-def _model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any], config: Any) -> Any:
+def _model_fn(
+    features: Any, labels: Any, mode: str, params: dict[str, Any], config: Any
+) -> ModelFnOps:
     if labels is not None:
         raise AssertionError(labels)
     if isinstance(features, dict):

@@ -60,7 +60,9 @@ def LogisticRegressor(
         An Estimator.
     """
 
-    def with_metrics(features: object, labels: object, mode: str, params: dict[str, Any]) -> Any:
+    def with_metrics(
+        features: object, labels: object, mode: str, params: dict[str, Any]
+    ) -> ModelFnOps:
         predictions, loss, train_op = model_fn(features, labels, mode)
         metrics = None
         if mode == ModeKeys.EVAL:

@@ -90,7 +90,7 @@ class ModelFnOps(
         training_chief_hooks: Sequence[Any] | None = None,
         training_hooks: Sequence[Any] | None = None,
         scaffold: object = None,
-    ) -> Any:
+    ) -> ModelFnOps:
         ModeKeys.validate(mode)
         get_graph_from_inputs((predictions, loss, train_op))
         if train_op is None and mode == ModeKeys.TRAIN:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.types import nest
 from .....ops.metrics.means import accuracy
@@ -15,6 +15,9 @@ from ....rnn.wrappers import DropoutWrapper
 from ...layers import target_column as targets
 from ...structures import Structure
 from .constants import PredictionKey, ProblemType
+
+if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
 
 
 class RNNKeys:
@@ -102,7 +105,7 @@ def get_eval_metric_ops(
     return {"accuracy": accuracy(labels, classes)}
 
 
-def select_last_activations(activations: Structure, sequence_lengths: Structure) -> Any:
+def select_last_activations(activations: Structure, sequence_lengths: Structure) -> Tensor:
     """What sequences end with.
 
     Args:

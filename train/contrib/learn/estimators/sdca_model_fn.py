@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.graph.constants import constant_value
 from .....ops.public import tf
@@ -14,6 +14,9 @@ from ...layers.columns.real_valued import real_valued_column
 from ...layers.feature_column_ops import transform_features, weighted_sum_from_feature_columns
 from ...linear_optimizer.sdca_optimizer import SDCAOptimizer
 from .head_classes import BinaryLogisticHead, BinarySvmHead, RegressionHead
+
+if TYPE_CHECKING:
+    from .....engine.graph.operation import Operation
 
 _BIAS = "tf_virtual_bias_column"
 _LOSSES = (
@@ -107,7 +110,7 @@ def sdca_model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any])
         )
         _add_bias_column(columns, features, bias, variables)
 
-    def train_op_fn(loss: Any) -> Any:
+    def train_op_fn(loss: Any) -> Operation:
         del loss
         model, train_op = optimizer.get_train_step(
             *(variables, params["weight_column_name"], loss_type, features, labels),

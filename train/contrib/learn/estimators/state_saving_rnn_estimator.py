@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.graph.tensor import SparseTensor
 from .....engine.types import dtypes, nest
@@ -23,6 +23,10 @@ from .estimator import Estimator
 from .model_fn import ModeKeys, ModelFnOps
 from .rnn_common import PredictionType, RNNKeys, state_tuple_to_dict
 from .rnn_common import get_state_name as _get_state_name
+
+if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
+    from ...training.state_saver import NextQueuedSequenceBatch
 
 _multi_value_loss = rnn_common.multi_value_loss
 
@@ -133,7 +137,7 @@ def _read_batch(
     num_threads: int = 3,
     queue_capacity: int = 1000,
     seed: int | None = None,
-) -> Any:
+) -> NextQueuedSequenceBatch:
     """A batch of segments with the states that they go on from."""
     sequences, context = _prepare_features_for_sqss(
         features, labels, mode, sequence_feature_columns, context_feature_columns
@@ -172,7 +176,7 @@ def _prepare_inputs_for_rnn(
     if not context_features:
         return tf.unstack(sequences, axis=1)
 
-    def tiled(feature: Any) -> Any:
+    def tiled(feature: Any) -> Tensor:
         return tf.squeeze(tf.tile(tf.expand_dims(feature, 1), [1, num_unroll, 1]), axis=2)
 
     context = tf.stack([tiled(context_features[key]) for key in sorted(context_features)], 2)

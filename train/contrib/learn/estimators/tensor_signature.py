@@ -21,7 +21,7 @@ class TensorSignature(collections.namedtuple("TensorSignature", ["dtype", "shape
         tensor: the tensor.
     """
 
-    def __new__(cls, tensor: Any) -> Any:
+    def __new__(cls, tensor: Any) -> TensorSignature:
         if isinstance(tensor, SparseTensor):
             return super().__new__(cls, tensor.values.dtype, None, True)
         return super().__new__(cls, tensor.dtype, tensor.get_shape(), False)

@@ -337,7 +337,9 @@ def _rows(data: Any, places: Any) -> Any:
     return np.array(found).reshape((len(places), 1)) if len(data.shape) == 1 else found
 
 
-def _labels(data: Any, shape: list[Any], dtype: Any, n_classes: int | None, places: Any) -> Any:
+def _labels(
+    data: Any, shape: list[Any], dtype: Any, n_classes: int | None, places: Any
+) -> np.ndarray:
     made = np.zeros([len(places), *shape[1:]], dtype=dtype)
     for i, place in enumerate(places):
         if n_classes is not None and n_classes > 1:

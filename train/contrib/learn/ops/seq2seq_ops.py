@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.api import export
 from .....engine.types import dtypes
@@ -13,6 +13,9 @@ from .....ops.nn.softmax import softmax
 from .....ops.public import tf
 from ....rnn.static import static_rnn
 from ...structures import Structure
+
+if TYPE_CHECKING:
+    from ...layers.annotations import Scope
 
 
 @export("contrib.learn.ops.sequence_classifier")
@@ -76,7 +79,7 @@ def seq2seq_inputs(
 
 @export("contrib.learn.ops.rnn_decoder")
 def rnn_decoder(
-    decoder_inputs: Sequence[Any], initial_state: Structure, cell: Any, scope: Any = None
+    decoder_inputs: Sequence[Any], initial_state: Structure, cell: Any, scope: Scope | None = None
 ) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
     """A cell over given inputs, and once more over its own outputs.
 

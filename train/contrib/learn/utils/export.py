@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.graph.collections import GraphKeys
 from .....engine.interface import log
@@ -16,6 +16,9 @@ from ....variables.global_step import create_global_step, get_global_step
 from ...session_bundle import exporter
 from ...structures import Structure
 from . import gc
+
+if TYPE_CHECKING:
+    from .....engine.graph.graph import Graph
 
 # Makes the default signature, and others by name, of examples, features and predictions.
 _SignatureFn = Callable[[Any, Any, Any], tuple[Any, dict[str, Any]]]
@@ -31,8 +34,8 @@ def _get_saver() -> Any:
 
 
 def _export_graph(
-    graph: Any,
-    saver: Any,
+    graph: Graph,
+    saver: Saver,
     checkpoint_path: str,
     export_dir: str,
     default_graph_signature: Any,

@@ -5,7 +5,7 @@ networks", 2014), without response normalisation.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .....engine.graph.tensor import Tensor
 from .....ops.public import tf
@@ -13,6 +13,9 @@ from ...framework.arg_scope import Scope, arg_scope
 from ...layers.convolutions import conv2d
 from ...layers.pooling import max_pool2d
 from .plain import Outputs, classifier, image_size, network, plain_arg_scope
+
+if TYPE_CHECKING:
+    from .....engine.graph.annotations import TensorLike
 
 
 def alexnet_v2_arg_scope(weight_decay: float = 0.0005) -> Scope:
@@ -24,7 +27,7 @@ def alexnet_v2_arg_scope(weight_decay: float = 0.0005) -> Scope:
 def alexnet_v2(
     inputs: Tensor,
     num_classes: int = 1000,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     dropout_keep_prob: float = 0.5,
     spatial_squeeze: bool = True,
     scope: str = "alexnet_v2",

@@ -67,7 +67,7 @@ def inception_v2_base(
     final_endpoint: str = "Mixed_5c",
     min_depth: int = 16,
     depth_multiplier: float = 1.0,
-    scope: Any = None,
+    scope: Scope | None = None,
 ) -> tuple[Tensor, parts.EndPoints]:
     """The network without its scores.
 

@@ -8,7 +8,7 @@ their convolutions are dilated by what they would have strided.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .....engine.graph.collections import GraphKeys
 from .....engine.graph.tensor import Tensor
@@ -23,6 +23,9 @@ from ...layers.regularizers import l2_regularizer
 from ...layers.shaping import softmax
 from ...layers.utils import collect_named_outputs, convert_collection_to_dict
 from .plain import Outputs
+
+if TYPE_CHECKING:
+    from .....engine.graph.annotations import TensorLike
 
 
 class Block(NamedTuple):
@@ -192,7 +195,7 @@ def network(
     inputs: Tensor,
     blocks: Sequence[Block],
     num_classes: int | None,
-    is_training: Any,
+    is_training: TensorLike,
     global_pool: bool,
     output_stride: float | None,
     include_root_block: bool,

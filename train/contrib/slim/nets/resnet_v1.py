@@ -6,7 +6,7 @@ Image Recognition", 2015).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.graph.tensor import Tensor
 from .....ops.nn.activation import relu
@@ -25,6 +25,9 @@ from .resnet_utils import (
     subsample,
     units,
 )
+
+if TYPE_CHECKING:
+    from .....engine.graph.annotations import TensorLike
 
 __all__ = ["resnet_arg_scope"]
 
@@ -76,7 +79,7 @@ def resnet_v1(
     inputs: Tensor,
     blocks: Sequence[Block],
     num_classes: int | None = None,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     global_pool: bool = True,
     output_stride: float | None = None,
     include_root_block: bool = True,
@@ -124,7 +127,7 @@ def resnet_v1_block(scope: str, base_depth: int, num_units: int, stride: int) ->
 def resnet_v1_50(
     inputs: Tensor,
     num_classes: int | None = None,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     global_pool: bool = True,
     output_stride: float | None = None,
     reuse: Any = None,
@@ -139,7 +142,7 @@ def resnet_v1_50(
 def resnet_v1_101(
     inputs: Tensor,
     num_classes: int | None = None,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     global_pool: bool = True,
     output_stride: float | None = None,
     reuse: Any = None,
@@ -154,7 +157,7 @@ def resnet_v1_101(
 def resnet_v1_152(
     inputs: Tensor,
     num_classes: int | None = None,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     global_pool: bool = True,
     output_stride: float | None = None,
     reuse: Any = None,
@@ -169,7 +172,7 @@ def resnet_v1_152(
 def resnet_v1_200(
     inputs: Tensor,
     num_classes: int | None = None,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     global_pool: bool = True,
     output_stride: float | None = None,
     reuse: Any = None,

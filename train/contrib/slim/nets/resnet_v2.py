@@ -6,7 +6,7 @@ Residual Networks", 2016).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.graph.tensor import Tensor
 from .....ops.nn.activation import relu
@@ -26,6 +26,9 @@ from .resnet_utils import (
     subsample,
     units,
 )
+
+if TYPE_CHECKING:
+    from .....engine.graph.annotations import TensorLike
 
 __all__ = ["resnet_arg_scope"]
 
@@ -84,7 +87,7 @@ def resnet_v2(
     inputs: Tensor,
     blocks: Sequence[Block],
     num_classes: int | None = None,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     global_pool: bool = True,
     output_stride: float | None = None,
     include_root_block: bool = True,
@@ -132,7 +135,7 @@ def resnet_v2_block(scope: str, base_depth: int, num_units: int, stride: int) ->
 def resnet_v2_50(
     inputs: Tensor,
     num_classes: int | None = None,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     global_pool: bool = True,
     output_stride: float | None = None,
     reuse: Any = None,
@@ -147,7 +150,7 @@ def resnet_v2_50(
 def resnet_v2_101(
     inputs: Tensor,
     num_classes: int | None = None,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     global_pool: bool = True,
     output_stride: float | None = None,
     reuse: Any = None,
@@ -162,7 +165,7 @@ def resnet_v2_101(
 def resnet_v2_152(
     inputs: Tensor,
     num_classes: int | None = None,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     global_pool: bool = True,
     output_stride: float | None = None,
     reuse: Any = None,
@@ -177,7 +180,7 @@ def resnet_v2_152(
 def resnet_v2_200(
     inputs: Tensor,
     num_classes: int | None = None,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     global_pool: bool = True,
     output_stride: float | None = None,
     reuse: Any = None,

@@ -5,12 +5,15 @@ Recognition", 2014): configurations A, D and E.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.graph.tensor import Tensor
 from .....ops.public import tf
 from ...framework.arg_scope import Scope
 from .plain import Outputs, classifier, image_size, network, plain_arg_scope, stages
+
+if TYPE_CHECKING:
+    from .....engine.graph.annotations import TensorLike
 
 _DEPTHS = (64, 128, 256, 512, 512)
 
@@ -48,7 +51,7 @@ def _vgg(
 def vgg_a(
     inputs: Tensor,
     num_classes: int = 1000,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     dropout_keep_prob: float = 0.5,
     spatial_squeeze: bool = True,
     scope: str = "vgg_a",
@@ -75,7 +78,7 @@ def vgg_a(
 def vgg_16(
     inputs: Tensor,
     num_classes: int = 1000,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     dropout_keep_prob: float = 0.5,
     spatial_squeeze: bool = True,
     scope: str = "vgg_16",
@@ -90,7 +93,7 @@ def vgg_16(
 def vgg_19(
     inputs: Tensor,
     num_classes: int = 1000,
-    is_training: Any = True,
+    is_training: TensorLike = True,
     dropout_keep_prob: float = 0.5,
     spatial_squeeze: bool = True,
     scope: str = "vgg_19",

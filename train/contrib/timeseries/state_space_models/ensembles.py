@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.graph.convert import convert_to_tensor
 from .....ops.public import tf
@@ -12,6 +12,9 @@ from ...structures import Structure
 from .. import math_utils
 from .configuration import StateSpaceModelConfiguration
 from .state_space_model import StateSpaceModel
+
+if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
 
 
 class StateSpaceEnsemble(StateSpaceModel):
@@ -38,7 +41,7 @@ class StateSpaceEnsemble(StateSpaceModel):
         members = [m._loss_additions(times, values, mode) for m in self._ensemble_members]
         return own + tf.add_n(members)
 
-    def _compute_blocked(self, member_fn: Callable[[Any], Any], name: str) -> Any:
+    def _compute_blocked(self, member_fn: Callable[[Any], Any], name: str) -> Tensor:
         """What a function gives of each member, as the blocks of one matrix."""
         with tf.variable_scope(self._variable_scope):
             blocks = [member_fn(member) for member in self._ensemble_members]
@@ -67,7 +70,7 @@ class StateSpaceEnsemble(StateSpaceModel):
         found.update(super().random_model_parameters(seed=seed))
         return found
 
-    def get_prior_mean(self) -> Any:
+    def get_prior_mean(self) -> Tensor:
         """The mean of the first state: those of the members."""
         means = [member.get_prior_mean() for member in self._ensemble_members]
         return tf.concat(means, axis=0, name="ensemble_prior_state_mean")
@@ -89,10 +92,10 @@ class StateSpaceEnsemble(StateSpaceModel):
         del times
         raise NotImplementedError("No un-broadcasted observation model defined for ensembles.")
 
-    def _member_observation(self, member: StateSpaceModel, times: Structure) -> Any:
+    def _member_observation(self, member: StateSpaceModel, times: Structure) -> Tensor:
         return convert_to_tensor(member.get_broadcasted_observation_model(times), dtype=self.dtype)
 
-    def get_broadcasted_observation_model(self, times: Structure) -> Any:
+    def get_broadcasted_observation_model(self, times: Structure) -> Tensor:
         """What is observed at times [batch]: the sum of what is of the members."""
         found = [self._member_observation(member, times) for member in self._ensemble_members]
         return tf.concat(found, axis=2)

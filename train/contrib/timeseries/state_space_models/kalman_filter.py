@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.graph.convert import convert_to_tensor
 from .....engine.types import dtypes
 from .....ops.public import tf
 from ...structures import Structure
 from .. import math_utils
+
+if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
 
 _UNSTABLE = (
     "This may occur due to numerically unstable filtering when there is a large difference in "
@@ -48,7 +51,7 @@ class KalmanFilter:
         observation: Structure,
         observation_model: Structure,
         observation_noise: Structure,
-    ) -> Any:
+    ) -> tuple[Any, Any, Any]:
         """A state with an observation taken in.
 
         Args:
@@ -85,7 +88,7 @@ class KalmanFilter:
         )
         return mean, variance, log_probability
 
-    def predict_state_mean(self, prior_state: Structure, transition_matrices: Structure) -> Any:
+    def predict_state_mean(self, prior_state: Structure, transition_matrices: Structure) -> Tensor:
         """The mean [batch, states] of states that move by [batch, states, states]."""
         return tf.squeeze(tf.matmul(transition_matrices, prior_state[..., None]), axis=[-1])
 
@@ -107,7 +110,7 @@ class KalmanFilter:
         observation_model: Structure,
         predicted_observations: tuple[Any, Any],
         observation_noise: Structure,
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         """The mean and covariance of a state behind an observation; arguments as `do_filter`."""
         observed_mean, observed_var = predicted_observations
         residual = observation - observed_mean
@@ -149,7 +152,7 @@ class KalmanFilter:
         state_var: Structure,
         observation_model: Structure,
         observation_noise: Structure,
-    ) -> Any:
+    ) -> tuple[Tensor, Any]:
         """The mean and covariance of what is observed of a state.
 
         Args:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.graph.convert import convert_to_tensor
 from .....engine.types import dtypes
@@ -11,6 +11,9 @@ from .....ops.public import tf
 from ...structures import Structure
 from .configuration import StateSpaceModelConfiguration
 from .state_space_model import StateSpaceModel
+
+if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
 
 
 class AdderStateSpaceModel(StateSpaceModel):
@@ -51,7 +54,7 @@ class AdderStateSpaceModel(StateSpaceModel):
         ones = tf.eye(num_rows=2, batch_shape=tf.shape(powers), dtype=self.dtype)
         return ones + tf.cast(corner, self.dtype)
 
-    def transition_power_noise_accumulator(self, num_steps: Structure) -> Any:
+    def transition_power_noise_accumulator(self, num_steps: Structure) -> Tensor:
         """The noise of numbers of steps [...], by the formulas of sums of numbers and squares."""
         steps: Any = tf.cast(num_steps, self.dtype)
         last = steps - 1
@@ -70,15 +73,15 @@ class AdderStateSpaceModel(StateSpaceModel):
         shape = tf.concat([tf.shape(steps), [2, 2]], axis=0)
         return tf.reshape(tf.stack(cells, axis=1), shape)
 
-    def get_state_transition(self) -> Any:
+    def get_state_transition(self) -> list[Any]:
         """The slope is added to the level."""
         return [[1.0, 1.0], [0.0, 1.0]]
 
-    def get_noise_transform(self) -> Any:
+    def get_noise_transform(self) -> list[Any]:
         """The slope has noise, and the level if it is to."""
         return [[1.0, 0.0], [0.0, 1.0]] if self.use_level_noise else [[0.0], [1.0]]
 
-    def get_observation_model(self, times: Structure) -> Any:
+    def get_observation_model(self, times: Structure) -> Tensor:
         """The level is observed."""
         del times
         return tf.constant([1.0, 0.0], dtype=self.dtype)

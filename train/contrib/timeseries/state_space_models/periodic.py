@@ -7,7 +7,7 @@ A cycle of n values holds n - 1 of them, as their sum is 0.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.graph.convert import convert_to_tensor
 from .....engine.types import dtypes
@@ -16,8 +16,11 @@ from ...structures import Structure
 from .configuration import StateSpaceModelConfiguration
 from .state_space_model import StateSpaceModel
 
+if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
 
-def _as_last(values: Any, like: Any) -> Any:
+
+def _as_last(values: Any, like: Any) -> Tensor:
     """A vector with as many axes of size 1 before it as a tensor has."""
     ones = tf.ones([tf.rank(like)], dtype=dtypes.int32)
     return tf.reshape(values, tf.concat([ones, tf.shape(values)], axis=0))
@@ -43,7 +46,7 @@ class CycleStateSpaceModel(StateSpaceModel):
         """[values - 1, values - 1]: every value moves to the next place."""
         return self.transition_to_powers(tf.ones([], dtype=dtypes.int32))
 
-    def get_noise_transform(self) -> Any:
+    def get_noise_transform(self) -> Tensor:
         """The first value gets noise; transition_power_noise_accumulator relies on it."""
         first = tf.ones([1], dtype=self.dtype)
         return tf.pad(first, paddings=[(0, self._periodicity - 2)])[..., None]
@@ -65,7 +68,7 @@ class CycleStateSpaceModel(StateSpaceModel):
 
     def transition_power_noise_accumulator(
         self, num_steps: Structure, noise_addition_coefficient: Structure = 1
-    ) -> Any:
+    ) -> Tensor:
         """The noise of numbers of steps [...], [..., values - 1, values - 1].
 
         Value k gets the noise c[k] whenever it is its turn; the sum is c[i] + c[i - 1] on the
@@ -90,7 +93,7 @@ class CycleStateSpaceModel(StateSpaceModel):
         diagonal = tf.matrix_diag(added[..., :-1] + before)
         return diagonal + tf.concat(below, axis=-2) + tf.concat(above, axis=-1)
 
-    def get_observation_model(self, times: Structure) -> Any:
+    def get_observation_model(self, times: Structure) -> Tensor:
         """The first value is observed."""
         del times
         first = tf.ones([1], dtype=self.dtype)
@@ -128,7 +131,7 @@ class ResolutionCycleModel(CycleStateSpaceModel):
         self._near_integer_threshold = near_integer_threshold
         super().__init__(periodicity=num_latent_values, configuration=configuration)
 
-    def _close_to_integer(self, value: Structure) -> Any:
+    def _close_to_integer(self, value: Structure) -> Tensor:
         value = tf.cast(value, self.dtype)
         return tf.less(tf.abs(value - tf.round(value)), self._near_integer_threshold)
 
@@ -138,12 +141,12 @@ class ResolutionCycleModel(CycleStateSpaceModel):
         per_step = count / tf.cast(self._true_periodicity, dtype=self.dtype)
         return tf.cast(steps, self.dtype) * per_step
 
-    def _cosecant(self, values: Any) -> Any:
+    def _cosecant(self, values: Any) -> Tensor:
         """1 / sin(pi / n * values)."""
         count: Any = tf.cast(self._num_latent_values, self.dtype)
         return 1.0 / tf.sin(math.pi / count * values)
 
-    def transition_to_powers(self, powers: Structure) -> Any:
+    def transition_to_powers(self, powers: Structure) -> Tensor:
         """[..., values - 1, values - 1] for numbers [...].
 
         With n values and the power p of their cycle's matrix, cell i, j is
@@ -170,7 +173,7 @@ class ResolutionCycleModel(CycleStateSpaceModel):
         """
         size = self._num_latent_values
 
-        def folded() -> Any:
+        def folded() -> tuple[Any, Any]:
             length: Any = tf.cast(self._true_periodicity, self.dtype)
             cycle = super(ResolutionCycleModel, self).transition_power_noise_accumulator(
                 noise_addition_coefficient=length / tf.cast(size, self.dtype),
@@ -181,7 +184,7 @@ class ResolutionCycleModel(CycleStateSpaceModel):
             shape = tf.concat([tf.ones([tf.rank(cycles)], dtypes.int32), tf.shape(cycle)], axis=0)
             return num_steps % steps, cycles[..., None, None] * tf.reshape(cycle, shape)
 
-        def unfolded() -> Any:
+        def unfolded() -> tuple[Any, Tensor]:
             shape = tf.concat([tf.shape(num_steps), [size - 1, size - 1]], axis=0)
             return num_steps, tf.zeros(shape, dtype=self.dtype)
 
@@ -190,11 +193,11 @@ class ResolutionCycleModel(CycleStateSpaceModel):
         added = self._power_sum_array(tf.reduce_max(left))
         return sums + noise * tf.gather(added, indices=left)
 
-    def _whole_period_folding(self) -> Any:
+    def _whole_period_folding(self) -> Tensor:
         is_long = tf.greater_equal(self._true_periodicity, self._num_latent_values)
         return tf.logical_and(self._close_to_integer(self._true_periodicity), is_long)
 
-    def _power_sum_array(self, max_remaining_steps: Structure) -> Any:
+    def _power_sum_array(self, max_remaining_steps: Structure) -> Tensor:
         """What 0, 1, ..., max_remaining_steps steps of noise 1 sum up to, a matrix each.
 
         With n values, step number s, of power p, adds in cell i, j (-1)^(i + j) f(p, i) f(p, j),
@@ -220,7 +223,7 @@ class ResolutionCycleModel(CycleStateSpaceModel):
         signs = tf.cast(1 - 2 * ((index[..., None, :] + index[..., None]) % 2), self.dtype)
         return tf.pad(tf.cumsum(signs * products), [(1, 0), (0, 0), (0, 0)])
 
-    def _limit(self, distance: Structure) -> Any:
+    def _limit(self, distance: Structure) -> tuple[Any, Tensor]:
         """Whether sin(pi / n * distance) is 0, and the cosine there."""
         share = distance / tf.cast(self._num_latent_values, self.dtype)
         return self._close_to_integer(share), tf.cos(share * math.pi)

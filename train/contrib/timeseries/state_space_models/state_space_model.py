@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ..feature_keys import TrainEvalFeatures
 from ..model import SequentialTimeSeriesModel
 from .configuration import StateSpaceModelConfiguration
 from .kalman_filter import KalmanFilter
+
+if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
 
 _ONE_FEATURE = "Generation for multivariate state space models is not currently implemented."
 
@@ -84,7 +87,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         [batch, features, states].
         """
 
-    def transition_power_noise_accumulator(self, num_steps: Structure) -> Any:
+    def transition_power_noise_accumulator(self, num_steps: Structure) -> Tensor:
         """The noise that numbers of steps [...] add to a covariance, [..., states, states].
 
         Subclasses that have a formula override it.
@@ -132,7 +135,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
             found.append(rows)
         return found
 
-    def _imputation_step(self, current_times: Structure, state: Structure) -> Any:
+    def _imputation_step(self, current_times: Structure, state: Structure) -> tuple[Any, Any, Any]:
         mean, covariance, before = state
         steps = tf.maximum(current_times - before, 0)
         powers, sums = self._cached_transition_powers_and_sums(steps)
@@ -214,7 +217,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
 
     def _exogenous_noise_decreasing(
         self, current_times: Structure, exogenous_values: Structure, state: Any
-    ) -> Any:
+    ) -> tuple[Any, ...]:
         """The state as if what is known, made a state, were observed: it may set the state."""
         del current_times
         mean, covariance, before = state
@@ -236,7 +239,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
 
     def _exogenous_noise_increasing(
         self, current_times: Structure, exogenous_values: Structure, state: Any
-    ) -> Any:
+    ) -> tuple[Any, Any, Any]:
         """The state with what is known added to it."""
         del current_times
         mean, covariance, before = state
@@ -313,7 +316,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         self.prior_state_var = self.get_prior_covariance()
         self.prior_state_mean = self.get_prior_mean()
 
-    def get_prior_covariance(self) -> Any:
+    def get_prior_covariance(self) -> Tensor:
         """The covariance of the first state."""
         with tf.variable_scope(self._variable_scope):
             size = _size(self.get_state_transition())
@@ -336,7 +339,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
                 trainable=self._configuration.trainable_start_state,
             )
 
-    def get_start_state(self) -> Any:
+    def get_start_state(self) -> tuple[Any, Any, Any]:
         """The first state: its mean, its covariance, and the time before the series."""
         if self._input_statistics is not None:
             start = self._input_statistics.start_time
@@ -344,7 +347,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
             start = tf.zeros([], dtype=dtypes.int64)
         return self.prior_state_mean, self.prior_state_var, start - 1
 
-    def get_features_for_timesteps(self, timesteps: Structure) -> Any:
+    def get_features_for_timesteps(self, timesteps: Structure) -> Tensor:
         """What is known of times; nothing."""
         return tf.zeros([tf.shape(timesteps)[0], 0], dtype=self.dtype)
 
@@ -363,7 +366,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
             return tf.tile(tf.expand_dims(found, axis=0), [batch, 1, 1])
         return tf.tile(tf.reshape(found, [1, 1, -1]), [batch, self.num_features, 1])
 
-    def _transition_noise(self, scale: Structure) -> Any:
+    def _transition_noise(self, scale: Structure) -> Tensor:
         """The covariance that is learned of a step's noise; `scale` is the log before training."""
         size = _size(self.get_noise_transform(), self.dtype, axis=1)
         return math_utils.variable_covariance_matrix(
@@ -380,7 +383,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
             scale = tf.log(tf.maximum(each, minimum_initial_variance))
         return self._transition_noise(scale - self._observation_transition_tradeoff_log_scale)
 
-    def get_observation_noise_covariance(self, minimum_initial_variance: float = 1e-5) -> Any:
+    def get_observation_noise_covariance(self, minimum_initial_variance: float = 1e-5) -> Tensor:
         """The covariance of what observations add; zeros without observation noise."""
         name, size = "observation_noise_covariance", self.num_features
         if not self._configuration.use_observation_noise:
@@ -432,7 +435,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         model_parameters: Any = None,
         seed: int | None = None,
         add_observation_noise: bool | None = None,
-    ) -> Any:
+    ) -> dict[Any, Any]:
         """Series that the model draws, in the default session.
 
         Args:

@@ -21,7 +21,7 @@ from .varma import VARMA
 
 def _of_each_feature(
     scope: str, configuration: StateSpaceModelConfiguration, make: Callable[..., Any]
-) -> Any:
+) -> StateSpaceCorrelatedFeaturesEnsemble:
     """A model of each feature, with correlated noise."""
     alone = configuration._replace(num_features=1)
     with tf.variable_scope(scope):

@@ -15,12 +15,15 @@ moves, so that they are learned from short windows, too.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....ops.public import tf
 from ...structures import Structure
 from .configuration import StateSpaceModelConfiguration
 from .state_space_model import StateSpaceModel
+
+if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
 
 
 class VARMA(StateSpaceModel):
@@ -47,7 +50,7 @@ class VARMA(StateSpaceModel):
         super().__init__(configuration=configuration)
         self.state_dimension = self.state_num_blocks * self.num_features
 
-    def _ones(self, blocks: int = 1) -> Any:
+    def _ones(self, blocks: int = 1) -> Tensor:
         return tf.eye(blocks * self.num_features, dtype=self.dtype)
 
     def _define_parameters(self, observation_transition_tradeoff_log: Any = None) -> None:
@@ -67,7 +70,7 @@ class VARMA(StateSpaceModel):
             observation_transition_tradeoff_log=observation_transition_tradeoff_log
         )
 
-    def get_state_transition(self) -> Any:
+    def get_state_transition(self) -> Tensor:
         """[states, states]: the coefficients above, and below each block moves to the next."""
         unused = self.state_num_blocks - self.ar_order
         padded = tf.pad(self.ar_coefs, [[0, 0], [0, 0], [0, unused]])
@@ -75,14 +78,14 @@ class VARMA(StateSpaceModel):
         moved = tf.pad(self._ones(self.state_num_blocks - 1), [[0, 0], [0, self.num_features]])
         return tf.concat([first, moved], axis=0)
 
-    def get_noise_transform(self) -> Any:
+    def get_noise_transform(self) -> Tensor:
         """[states, features]: noise by its coefficients, and as it is in the last block."""
         above, size = self.state_num_blocks - 1, self.num_features
         padded = tf.pad(self.ma_coefs, [[above - self.ma_order, 0], [0, 0], [0, 0]])
         coefficients = tf.reshape(padded, [above * size, size], name="noise_transform")
         return tf.concat([coefficients, self._ones()], axis=0)
 
-    def get_observation_model(self, times: Structure) -> Any:
+    def get_observation_model(self, times: Structure) -> Tensor:
         """[features, states]: the first block, and where noise ends there the last one."""
         del times
         size, blocks = self.num_features, self.state_num_blocks
