@@ -26,8 +26,9 @@ def resampled(
     """Images whose lines are weighted sums of others.
 
     rows: for each line of the result how many it takes, int64, which of them, int64, and weights,
-    float32, [lines, most]; likewise columns.  across_first: what the sums along lines are multiplied by and added up to
-    is multiplied by `factor`, a vector of one.  NotImplemented but for images of float32.
+    float32, [lines, most]; likewise columns.  across_first: what the sums along lines are
+    multiplied by and added up to is multiplied by `factor`, a vector of one.  NotImplemented but
+    for images of float32.
     """
     if images.dtype != "float32":
         return NotImplemented
