@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..kernel.sizes import maximum
+from ..kernel.sizes import maximum, one_of
 from . import resampling_kernels
 from .library_kernel import LibraryKernel
 from .template import specialise
@@ -33,7 +33,7 @@ def resampled(
     if images.dtype != "float32":
         return NotImplemented
     batch, height, width, depth = images.shape
-    known = depth if depth in _DEPTHS else 0
+    known = one_of(depth, _DEPTHS)
     kernel = specialise(
         "resampled", resampling_kernels.resampled, ACROSS_FIRST=across_first, DEPTH=known
     )

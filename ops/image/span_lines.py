@@ -139,9 +139,7 @@ def sampled_lines(
         first, last = k.ceil(k.sub(k.sub(at, reach), half)), k.floor(k.sub(k.add(at, reach), half))
         ends = [k.select(k.isnan(each), zero, each) for each in (first, last)]
         top = k.sub(bound, k.const_like(1, bound))
-        start, end = (
-            k.cast(k.maximum(k.minimum(each, top), zero), "int64") for each in ends
-        )
+        start, end = (k.cast(k.maximum(k.minimum(each, top), zero), "int64") for each in ends)
         is_outside = k.logical_or(k.lt(at, zero), k.gt(at, bound))
         return at, start, k.add(end, k.const_like(1, end)), k.logical_not(is_outside)
 
