@@ -196,7 +196,7 @@ def _lines_between(
     return [first, second, near]
 
 
-def placed(i: Any, old: Any, new: Any, is_half: bool) -> Any:
+def placed(i: object, old: object, new: object, is_half: bool) -> Any:
     """Where row i lies in the image, as `positions` says; old, new: see `extents`."""
     half, scale = k.const(0.5, "float32"), k.div(old, new)
     return k.sub(k.mul(k.add(i, half), scale), half) if is_half else k.mul(i, scale)
@@ -213,7 +213,7 @@ def extents(b: Builder, size: AnySize, resized: AnySize, attr: Callable[..., Any
     return [b.cast(b.constant([each - least]), "float32") for each in (size, resized)]
 
 
-def within(place: Any, last: Any) -> Any:
+def within(place: object, last: object) -> Any:
     """The row of an image, whose last one is given, that is nearest to a place."""
     zero = k.const(0, "int64")
     return k.maximum(k.minimum(place, last), zero)

@@ -349,15 +349,12 @@ def _lower_samples_of_run(
     if asked is None or kernel not in SAMPLING or not are_pairs:
         return NotImplemented
     require_scales(b, scale)
-    rows, columns = (
-        sampled_lines(
-            *(b, kernel, images.shape[axis + 1], asked[axis]),
-            *(b.slice(each, [axis], [1]) for each in (scale, move)),
-            op.attr("antialias"),
-        )
-        for axis in (0, 1)
-    )
-    return _lower_lines(b, images, rows, columns)
+    lines = []
+    for axis in (0, 1):
+        own, moved = (b.slice(each, [axis], [1]) for each in (scale, move))
+        sides = images.shape[axis + 1], asked[axis]
+        lines.append(sampled_lines(b, kernel, sides, own, moved, op.attr("antialias")))
+    return _lower_lines(b, images, *lines)
 
 
 def _turned_samples(

@@ -150,13 +150,13 @@ def _covered(
 # Scaled and moved: a kernel of sampling around each place.
 
 
-def _sine(x: Any) -> Any:
+def _sine(x: object) -> Any:
     # The C library's, which is nearly always the nearest number.
     return k.cast(k.sin(k.cast(x, "float64")), "float32")
 
 
 def _lanczos(radius: float) -> tuple[float, Callable[[Any], Any]]:
-    def weight(x: Any) -> Any:
+    def weight(x: object) -> Any:
         pi, reach, tiny = (k.const_like(value, x) for value in (3.14159265359, radius, 1e-3))
         angle, zero, one = k.mul(pi, x), k.const_like(0, x), k.const_like(1, x)
         waves = k.mul(k.mul(reach, _sine(angle)), _sine(k.div(angle, reach)))
@@ -166,24 +166,24 @@ def _lanczos(radius: float) -> tuple[float, Callable[[Any], Any]]:
     return radius, weight
 
 
-def _gaussian(x: Any) -> Any:
+def _gaussian(x: object) -> Any:
     # (Twice the square of a third of the radius, 0.5.)
     exact = k.cast(k.neg(k.mul(x, x)), "float64")
     bell = k.cast(k.exp(k.div(exact, k.const_like(0.5, exact))), "float32")
     return k.select(k.ge(x, k.const_like(1.5, x)), k.const_like(0, x), bell)
 
 
-def _box(x: Any) -> Any:
+def _box(x: object) -> Any:
     half, zero, one = (k.const_like(value, x) for value in (0.5, 0, 1))
     return k.select(k.lt(x, half), one, k.select(k.eq(x, half), half, zero))
 
 
-def _triangle(x: Any) -> Any:
+def _triangle(x: object) -> Any:
     one, zero = k.const_like(1, x), k.const_like(0, x)
     return k.select(k.lt(x, one), k.sub(one, x), zero)
 
 
-def _polynomial(x: Any, *coefficients: float) -> Any:
+def _polynomial(x: object, *coefficients: float) -> Any:
     """Of a polynomial's coefficients in single precision, that of the highest power first."""
     total = k.const_like(np.float32(coefficients[0]), x)
     for coefficient in coefficients[1:]:
@@ -196,7 +196,7 @@ def _polynomial(x: Any, *coefficients: float) -> Any:
 def _cubic_kernel(inner: Sequence[float], outer: Sequence[float]) -> Callable[[Any], Any]:
     """A kernel that is one polynomial below a distance of one, another up to two, and zero."""
 
-    def weight(x: Any) -> Any:
+    def weight(x: object) -> Any:
         one, two, zero = (k.const_like(value, x) for value in (1, 2, 0))
         far = k.select(k.ge(x, one), _polynomial(x, *outer), _polynomial(x, *inner))
         return k.select(k.ge(x, two), zero, far)
@@ -207,7 +207,8 @@ def _cubic_kernel(inner: Sequence[float], outer: Sequence[float]) -> Callable[[A
 _KEYS = _cubic_kernel((1.5, -2.5, 0, 1), (-0.5, 2.5, -4, 2))
 _F = np.float32
 _MITCHELL = _cubic_kernel(
-    (_F(7) / _F(6), -2, 0, _F(8) / _F(9)), (_F(-7) / _F(18), 2, _F(-10) / _F(3), _F(16) / _F(9))
+    [float(c) for c in (_F(7) / _F(6), -2, 0, _F(8) / _F(9))],
+    [float(c) for c in (_F(-7) / _F(18), 2, _F(-10) / _F(3), _F(16) / _F(9))],
 )
 
 

@@ -49,7 +49,7 @@ def cubic_lines(
     table = b.constant(np.concatenate([outer, inner, inner[::-1], outer[::-1]]))
     lines, taps = _grid(b, resized, _TAPS)
 
-    def place(i: Any, tap: Any, last: Any, old: Any, new: Any) -> tuple[Any, ...]:
+    def place(i: object, tap: object, last: object, old: object, new: object) -> tuple[Any, ...]:
         at = placed(i, old, new, is_half)
         low = k.floor(at)
         share = k.rint(k.mul(k.sub(at, low), k.const_like(STEPS, at)))
@@ -72,7 +72,7 @@ def _shared(b: Builder, weights: Value, lines: AnySize) -> Value:
     """The weights of cubics, which make up for what has none."""
     taps = [b.slice(weights, [0, tap], [lines, 1]) for tap in range(_TAPS)]
 
-    def share(weight: Any, *each: Any) -> Any:
+    def share(weight: object, *each: object) -> Any:
         total = each[0]
         for other in each[1:]:
             total = k.add(total, other)
@@ -92,11 +92,11 @@ def area_lines(
     lines, taps = _grid(b, resized, most)
     scale = b.map(k.div, *extents(b, size, resized, attr))
 
-    def edges(i: Any, scale: Any) -> tuple[Any, Any, Any]:
+    def edges(i: object, scale: object) -> tuple[Any, Any, Any]:
         first, last = k.mul(i, scale), k.mul(k.add(i, k.const_like(1, i)), scale)
         return first, last, k.floor(first)
 
-    def covered(i: Any, tap: Any, end: Any, scale: Any) -> tuple[Any, Any]:
+    def covered(i: object, tap: object, end: object, scale: object) -> tuple[Any, Any]:
         first, last, low = edges(i, scale)
         place = k.add(k.cast(low, "int64"), tap)
         row = k.cast(place, "float32")
@@ -106,7 +106,7 @@ def area_lines(
         whole = k.select(ends_inside, k.sub(last, row), k.const_like(1, row))
         return within(place, end), k.select(k.lt(row, first), from_first, whole)
 
-    def count(i: Any, scale: Any) -> Any:
+    def count(i: object, scale: object) -> Any:
         _, last, low = edges(i, scale)
         return k.cast(k.sub(k.ceil(last), low), "int64")
 
@@ -117,20 +117,20 @@ def area_lines(
 def sampled_lines(
     b: Builder,
     kernel: str,
-    size: AnySize,
-    resized: AnySize,
+    sides: tuple[AnySize, AnySize],
     scale: Value,
     move: Value,
     is_smooth: bool,
 ) -> list[Value]:
-    """What `sampled` says of lines; scale and move are of the run, [1]."""
+    """What `sampled` says of lines; sides: the image's and the result's; scale, move: [1]."""
+    size, resized = sides
     radius, weigh = SAMPLING[kernel]
     most = _most_sampled(b, size, scale, radius, is_smooth)
     whole, stretch = b.constant(np.array([size], object), "int64"), _stretch(is_smooth)
     width = b.constant(np.array([most], object), "int64")
     lines, taps = _grid(b, resized, most)
 
-    def span(i: Any, scale: Any, move: Any, size: Any) -> tuple[Any, ...]:
+    def span(i: object, scale: object, move: object, size: object) -> tuple[Any, ...]:
         half, zero = k.const_like(_HALF, i), k.const_like(0, i)
         inverse, reach = k.div(k.const_like(1, scale), scale), k.const_like(radius, scale)
         reach = k.mul(reach, stretch(scale))
@@ -143,7 +143,7 @@ def sampled_lines(
         is_outside = k.logical_or(k.lt(at, zero), k.gt(at, bound))
         return at, start, k.add(end, k.const_like(1, end)), k.logical_not(is_outside)
 
-    def weight(i: Any, tap: Any, scale: Any, move: Any, size: Any) -> Any:
+    def weight(i: object, tap: object, scale: object, move: object, size: object) -> Any:
         at, start, end, _ = span(i, scale, move, size)
         row = k.add(start, tap)
         middle = k.add(k.cast(row, "float32"), k.const_like(_HALF, at))
@@ -151,20 +151,20 @@ def sampled_lines(
         distance = k.abs(k.mul(k.sub(middle, at), shrunk))
         return k.select(k.lt(row, end), weigh(distance), k.const_like(0, at))
 
-    def share(weight: Any, total: Any, i: Any, scale: Any, move: Any, size: Any) -> Any:
-        *_, is_inside = span(i, scale, move, size)
+    def share(weight: object, total: object, *line: object) -> Any:
+        *_, is_inside = span(*line)
         scaled = k.mul(weight, k.div(k.const_like(1, total), total))
         is_much = k.ge(k.abs(total), k.const_like(TINY, total))
         return k.select(k.logical_and(is_much, is_inside), scaled, k.const_like(0, scaled))
 
-    def begin(i: Any, scale: Any, move: Any, size: Any) -> Any:
+    def begin(i: object, scale: object, move: object, size: object) -> Any:
         _, start, _, is_inside = span(i, scale, move, size)
         return k.select(is_inside, start, k.const_like(0, start))
 
-    def row(start: Any, tap: Any, size: Any) -> Any:
+    def row(start: object, tap: object, size: object) -> Any:
         return k.minimum(k.add(start, tap), k.sub(size, k.const_like(1, size)))
 
-    def count(start: Any, most: Any, size: Any) -> Any:
+    def count(start: object, most: object, size: object) -> Any:
         return k.sub(k.minimum(k.add(start, most), size), start)
 
     weights = b.map(weight, lines, taps, scale, move, whole)
@@ -178,7 +178,7 @@ def sampled_lines(
 def _stretch(is_smooth: bool) -> Callable[[Any], Any]:
     """How much wider a kernel is for images that become smaller, of the scale."""
 
-    def stretch(scale: Any) -> Any:
+    def stretch(scale: object) -> Any:
         one = k.const_like(1, scale)
         return k.maximum(k.div(one, scale), one) if is_smooth else one
 
@@ -193,7 +193,7 @@ def _most_sampled(
         return sizes.minimum(2 * int(np.ceil(radius)) + 1, size)
     stretch, whole = _stretch(True), b.constant(np.array([size], object), "int64")
 
-    def most(scale: Any, size: Any) -> Any:
+    def most(scale: object, size: object) -> Any:
         reach = k.ceil(k.mul(k.const_like(radius, scale), stretch(scale)))
         bound = k.cast(size, "float32")
         lines = k.cast(k.minimum(reach, bound), "int64")
