@@ -7,7 +7,7 @@ a body is built from it when a call of the function is to run (engine/session/fu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..engine import errors
@@ -18,7 +18,7 @@ from ..engine.graph.tensor import Tensor
 from ..engine.session.function_inlining import Body, Inliner
 from ..engine.trampoline import Steps
 from ..engine.types.nest import as_list
-from ..engine.types.shape import unknown_shape
+from ..engine.types.shape import TensorShape, unknown_shape
 from . import protos, signatures
 from .attributes import KINDS
 from .claims import stored_type
@@ -36,8 +36,11 @@ class Function:
         grad_func_name: str | None = None,
         python_grad_func: Callable[..., Any] | None = None,
         frames: Mapping[str, Frame] | None = None,
+        stated: Sequence[Tensor] = (),
     ) -> None:
         """definition: the FunctionDef; functions: the library that the function may call.
+        stated: tensors of the graph that it was made of whose shapes the program stated, which is
+        no part of a FunctionDef.
 
         The gradient is another function of the library, a Python function, or what follows from
         the body.  `frames` tells where the program made the nodes, by their names.
@@ -47,6 +50,7 @@ class Function:
         self.python_grad_func = python_grad_func
         self.frames = {} if frames is None else frames
         self._functions = functions
+        self._stated = [(tensor.op.name, tensor.value_index, tensor.shape) for tensor in stated]
         self._op_definition: registry.OpDef | None = None
         self._bodies: dict[Any, Any] = {}
         self._calls: list[list[str]] | None = None
@@ -80,11 +84,19 @@ class Function:
 
         `attrs` are the AttrValues that a call gives to the attributes of the signature.
         """
+        return self._made("", attrs, self._stated_body)
 
-        def make(*given: Any) -> Body:
-            return _body(*given)._replace(frames=self.frames)
-
-        return self._made("", attrs, make)
+    def _stated_body(self, *given: Any) -> Body:
+        """The body, with the shapes that the program stated, and where it made the nodes."""
+        body = _body(*given)._replace(frames=self.frames)
+        stated: dict[str, list[tuple[int, TensorShape]]] = {}
+        for name, number, shape in self._stated:
+            stated.setdefault(name, []).append((number, shape))
+        for op in body.operations:
+            for number, shape in stated.get(op.name, ()):
+                if op.outputs[number].shape.is_compatible_with(shape):
+                    op.outputs[number].set_shape(shape)
+        return body
 
     def gradient_body(self, attrs: Mapping[str, Any]) -> Body:
         """The body of the gradient: its parameters are the function's and its results' gradients.

@@ -85,7 +85,8 @@ class Graph:
         self._seed_used = False
         self._finalized = False
         self._functions: OrderedDict[str, Any] = OrderedDict()
-        # Whether some operation is to be replaced before a run (session/function_inlining.py).
+        self._stated: dict[Tensor, None] = {}  # whose shapes the program stated
+        # Is some operation to be replaced before a run (engine/session/function_inlining.py)?
         self._has_calls = False
         self._building_function = False
         self._container = ""

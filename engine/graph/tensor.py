@@ -151,6 +151,7 @@ class Tensor:
         """
         shape = shape if isinstance(shape, TensorShape) else TensorShape(shape)
         self._shape_val = _merge_for_set(self._shape_val, shape)
+        self.op.graph._stated[self] = None
 
     def _shape_tuple(self) -> tuple[int | None, ...] | None:
         return self._shape_val.sizes

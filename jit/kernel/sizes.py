@@ -302,6 +302,11 @@ def is_measured(size: AnySize) -> bool:
     return isinstance(size, Size) and size.scope.is_measured(size.text)
 
 
+def one_of(size: AnySize, known: Iterable[int]) -> int:
+    """Which of some numbers a size is, for which there is code of its own; 0 for another."""
+    return next((number for number in known if size == number), 0)
+
+
 def same_shape(a: Sequence[AnySize], b: Sequence[AnySize]) -> bool:
     """`same` for every dimension of two shapes."""
     return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..kernel.sizes import AnySize, maximum, product
+from ..kernel.sizes import AnySize, maximum, one_of, product
 from . import image_kernels
 from .image_kernels import SPARE
 from .library_kernel import LibraryKernel
@@ -60,7 +60,7 @@ def resized(
         return NotImplemented
     batch, height, width, depth = images.shape
     (out,) = b.call(
-        _resized_kernel(depth if depth in _DEPTHS else 0),
+        _resized_kernel(one_of(depth, _DEPTHS)),
         [images, *rows, *columns],
         [((batch, tall, wide, depth), "float32")],
         [height, width, tall, wide, depth],

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..kernel.sizes import AnySize, maximum
+from ..kernel.sizes import maximum, one_of
 from . import resampling_kernels
 from .library_kernel import LibraryKernel
 from .template import specialise
@@ -20,36 +20,35 @@ def resampled(
     images: Any,
     rows: Sequence[Any],
     columns: Sequence[Any],
-    tall: AnySize,
-    wide: AnySize,
     across_first: bool = False,
     factor: Any = None,
 ) -> Any:
-    """Images of tall x wide lines, each a weighted sum of others.
+    """Images whose lines are weighted sums of others.
 
-    rows: counts and places, int64, and weights, float32: of each line of the result, flat;
-    likewise columns.  across_first: what the sums along lines are multiplied by and added up to
-    is multiplied by `factor`, a vector of one.  NotImplemented but for images of float32.
+    rows: for each line of the result how many it takes, int64, which of them, int64, and weights,
+    float32, [lines, most]; likewise columns.  across_first: what the sums along lines are
+    multiplied by and added up to is multiplied by `factor`, a vector of one.  NotImplemented but
+    for images of float32.
     """
     if images.dtype != "float32":
         return NotImplemented
     batch, height, width, depth = images.shape
-    known = depth if depth in _DEPTHS else 0
+    known = one_of(depth, _DEPTHS)
     kernel = specialise(
         "resampled", resampling_kernels.resampled, ACROSS_FIRST=across_first, DEPTH=known
     )
     factor = b.constant([1.0], "float32") if factor is None else factor
-    most = [spans[1].shape[0] // maximum(spans[0].shape[0], 1) for spans in (rows, columns)]
+    (tall, high), (wide, broad) = rows[1].shape, columns[1].shape
     line = (wide if across_first else width) * depth
     (out,) = b.call(
         kernel,
         [images, *rows, *columns, factor],
         [((batch, tall, wide, depth), "float32")],
-        [height, width, tall, wide, depth, *most],
+        [height, width, tall, wide, depth, high, broad],
         batch * tall,
-        maximum(_WORK // maximum(most[0] * width * depth, 1), 1),
+        maximum(_WORK // maximum(high * width * depth, 1), 1),
         scratch=4 * line,
-        operations=2 * batch * tall * depth * (most[0] * width + most[1] * wide),
+        operations=2 * batch * tall * depth * (high * width + broad * wide),
     )
     return out
 

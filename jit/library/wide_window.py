@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..kernel.sizes import AnySize, ceil_div, maximum
+from ..kernel.sizes import AnySize, ceil_div, maximum, one_of
 from ..program.tensor_ir import Axis as At
 from . import wide_window_kernels
 from .channel_windows import repeated
@@ -121,7 +121,7 @@ def _correlate(b: Any, x: Any, dy: Any, tall: int, wide: int) -> Any:
 
 
 def _kernel(depth: AnySize) -> LibraryKernel:
-    known = depth if depth in _DEPTHS else 0
+    known = one_of(depth, _DEPTHS)
     return specialise("wide_window", wide_window_kernels.wide_window, DEPTH=known)
 
 

@@ -469,7 +469,7 @@ def from_graph(graph: FuncGraph, name: str) -> DefinedFunction:
     )
     made._extra_inputs, made._sub_functions = graph.extra_inputs, dict(graph._functions)
     made._stateful_ops = [(op.name, op.type) for op in operations if op._is_stateful]
-    made._core = Function(definition, made._sub_functions)
+    made._core = Function(definition, made._sub_functions, stated=list(graph._stated))
     return made
 
 

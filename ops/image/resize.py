@@ -147,7 +147,7 @@ def static_sizes(b: Builder, image: Value, size: Value) -> tuple[int, int] | Non
 def _lower_bilinear(b: Builder, op: OpView, images: Any, size: Value) -> Any:
     from ...jit import library
 
-    wanted = _wanted(b, size)
+    wanted = wanted_sizes(b, size)
     if images.ndim != 4 or wanted is None:
         return NotImplemented
     refuse_sizes(images.shape, wanted, op.attr)
@@ -159,7 +159,7 @@ def _lower_bilinear(b: Builder, op: OpView, images: Any, size: Value) -> Any:
     return library.resized(b, images, rows, columns, *wanted)
 
 
-def _wanted(b: Builder, size: Value) -> Sequence[AnySize] | None:
+def wanted_sizes(b: Builder, size: Value) -> Sequence[AnySize] | None:
     """The wanted height and width, which may be symbols; None where only a run tells."""
     if not same_shape(size.shape, (2,)):
         return None
@@ -177,38 +177,44 @@ def _lines_between(
     b: Builder, size: AnySize, resized: AnySize, attr: Callable[..., Any]
 ) -> list[Value]:
     """What `between` says, also of sizes that only a run knows."""
-    if _are_numbers(size, resized):
+    if are_numbers(size, resized):
         # With static sizes the places and shares are constants of the plan.
         return [b.constant(part) for part in between(int(size), int(resized), attr)]
     is_half = attr("half_pixel_centers")
 
     def place(i: Any, old: Any, new: Any) -> tuple[Any, Any, Any]:
-        half = k.const(0.5, "float32")
-        scale = k.div(old, new)
-        at = k.sub(k.mul(k.add(i, half), scale), half) if is_half else k.mul(i, scale)
+        at = placed(i, old, new, is_half)
         low = k.floor(at)
         return low, k.ceil(at), k.sub(at, low)
 
     places = b.iota([resized], 0, "float32")
-    low, high, near = b.map(place, places, *_extents(b, size, resized, attr))
+    low, high, near = b.map(place, places, *extents(b, size, resized, attr))
     last = b.constant(np.array(size - 1, object), "int64")
     first, second = (
-        b.map(_within, b.cast(each, "int64"), last, dtype="int64") for each in (low, high)
+        b.map(within, b.cast(each, "int64"), last, dtype="int64") for each in (low, high)
     )
     return [first, second, near]
 
 
-def _are_numbers(*sizes: AnySize) -> bool:
+def placed(i: object, old: object, new: object, is_half: bool) -> Any:
+    """Where row i lies in the image, as `positions` says; old, new: see `extents`."""
+    half, scale = k.const(0.5, "float32"), k.div(old, new)
+    return k.sub(k.mul(k.add(i, half), scale), half) if is_half else k.mul(i, scale)
+
+
+def are_numbers(*sizes: AnySize) -> bool:
+    """Are sizes known while a program is traced?"""
     return all(isinstance(size, (int, np.integer)) for size in sizes)
 
 
-def _extents(b: Builder, size: AnySize, resized: AnySize, attr: Callable[..., Any]) -> list[Value]:
+def extents(b: Builder, size: AnySize, resized: AnySize, attr: Callable[..., Any]) -> list[Value]:
     """What is divided by what for the scale: sizes, or distances of the outermost pixels."""
     least = 1 if attr("align_corners") and resized > 1 else 0
     return [b.cast(b.constant([each - least]), "float32") for each in (size, resized)]
 
 
-def _within(place: Any, last: Any) -> Any:
+def within(place: object, last: object) -> Any:
+    """The row of an image, whose last one is given, that is nearest to a place."""
     zero = k.const(0, "int64")
     return k.maximum(k.minimum(place, last), zero)
 
@@ -295,7 +301,7 @@ def _nearest_neighbor(c: KernelContext, images: np.ndarray, size: np.ndarray) ->
 
 
 def _lower_nearest(b: Builder, op: OpView, images: Any, size: Value) -> Any:
-    wanted = _wanted(b, size)
+    wanted = wanted_sizes(b, size)
     if images.ndim != 4 or wanted is None:
         return NotImplemented
     refuse_sizes(images.shape, wanted, op.attr)
@@ -306,7 +312,7 @@ def _lower_nearest(b: Builder, op: OpView, images: Any, size: Value) -> Any:
 
 def _nearest_lines(b: Builder, size: AnySize, resized: AnySize, attr: Callable[..., Any]) -> Value:
     """What `_nearest` says, also of sizes that only a run knows."""
-    if _are_numbers(size, resized):
+    if are_numbers(size, resized):
         return b.constant(_nearest(int(size), int(resized), attr), "int64")
     half, last = k.const(0.5, "float32"), b.constant(np.array(size - 1, object), "int64")
 
@@ -315,7 +321,7 @@ def _nearest_lines(b: Builder, size: AnySize, resized: AnySize, attr: Callable[.
         at = k.mul(k.add(i, half) if attr("half_pixel_centers") else i, scale)
         return k.floor(k.add(at, half) if attr("align_corners") else at)
 
-    places = b.map(place, b.iota([resized], 0, "float32"), *_extents(b, size, resized, attr))
+    places = b.map(place, b.iota([resized], 0, "float32"), *extents(b, size, resized, attr))
     return b.map(k.minimum, b.cast(places, "int64"), last)
 
 
@@ -342,7 +348,7 @@ def _nearest_grad(c: KernelContext, grads: np.ndarray, size: np.ndarray) -> np.n
 def _lower_nearest_grad(b: Builder, op: OpView, grads: Value, size: Value) -> Any:
     from ...jit import library
 
-    wanted = _wanted(b, size)
+    wanted = wanted_sizes(b, size)
     if grads.ndim != 4 or wanted is None:
         return NotImplemented
     height, width = wanted

@@ -15,16 +15,27 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import same_shape
 from ..public import raw
 from ..ranks import ranked, vector
-from .resize import check_sizes, positions, resized_shape, static_sizes
+from .resize import (
+    check_sizes,
+    positions,
+    refuse_sizes,
+    resized_shape,
+    static_sizes,
+    wanted_sizes,
+)
 from .resize_spans import SAMPLING, Spans, area, cubic, sampled
+from .span_lines import area_lines, cubic_lines, require_scales, sampled_lines
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
+    from ...jit.kernel.sizes import AnySize
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
@@ -51,11 +62,24 @@ def _apply(images: np.ndarray, rows: Spans, columns: Spans) -> np.ndarray:
 
 
 def _lower_spans(b: Builder, images: Value, rows: Spans, columns: Spans, **more: Any) -> Any:
+    return _lower_lines(b, images, rows.values(b), columns.values(b), **more)
+
+
+def _lower_lines(
+    b: Builder, images: Value, rows: Sequence[Value], columns: Sequence[Value], **more: Any
+) -> Any:
     from ...jit import library
 
-    images = b.cast(images, "float32")
-    sizes = len(rows.counts), len(columns.counts)
-    return library.resampled(b, images, rows.values(b), columns.values(b), *sizes, **more)
+    return library.resampled(b, b.cast(images, "float32"), rows, columns, **more)
+
+
+def _run_sizes(b: Builder, images: Value, size: Value, attr: Any) -> Sequence[AnySize] | None:
+    """The wanted height and width if only a run tells these or the image's; None if it may not."""
+    wanted = wanted_sizes(b, size)
+    if images.ndim != 4 or wanted is None:
+        return None
+    refuse_sizes(images.shape, wanted, attr)
+    return wanted
 
 
 # Bicubic.
@@ -77,10 +101,16 @@ def _bicubic(c: KernelContext, images: np.ndarray, size: np.ndarray) -> np.ndarr
 
 def _lower_bicubic(b: Builder, op: OpView, images: Value, size: Value) -> Any:
     wanted = static_sizes(b, images, size)
-    if wanted is None:
+    if wanted is not None:
+        check_sizes(images.shape, wanted, op.attr)
+        return _lower_spans(b, images, *_cubic_spans(images.shape, wanted, op.attr))
+    asked = _run_sizes(b, images, size, op.attr)
+    if asked is None:
         return NotImplemented
-    check_sizes(images.shape, wanted, op.attr)
-    return _lower_spans(b, images, *_cubic_spans(images.shape, wanted, op.attr))
+    rows, columns = (
+        cubic_lines(b, images.shape[axis + 1], asked[axis], op.attr) for axis in (0, 1)
+    )
+    return _lower_lines(b, images, rows, columns)
 
 
 def _check_gradient(grads: Sequence[Any], image: Sequence[Any], attr: Any) -> None:
@@ -219,13 +249,21 @@ def _area(c: KernelContext, images: np.ndarray, size: np.ndarray) -> np.ndarray:
 
 
 def _lower_area(b: Builder, op: OpView, images: Value, size: Value) -> Any:
-    wanted = static_sizes(b, images, size)
-    if wanted is None:
+    wanted, attr = static_sizes(b, images, size), _AreaOptions(op.attr)
+    if wanted is not None:
+        check_sizes(images.shape, wanted, attr)
+        rows, columns, factor = _area_spans(images.shape, wanted, op.attr)
+        factors = b.constant(np.array([factor]))
+        return _lower_spans(b, images, rows, columns, across_first=True, factor=factors)
+    asked = _run_sizes(b, images, size, attr)
+    if asked is None:
         return NotImplemented
-    check_sizes(images.shape, wanted, _AreaOptions(op.attr))
-    rows, columns, factor = _area_spans(images.shape, wanted, op.attr)
-    factors = b.constant(np.array([factor]))
-    return _lower_spans(b, images, rows, columns, across_first=True, factor=factors)
+    (tall, height), (wide, width) = (
+        area_lines(b, images.shape[axis + 1], asked[axis], attr) for axis in (0, 1)
+    )
+    # (Of two numbers of single precision the quotient is that of their doubles, rounded.)
+    factors = b.map(lambda x, y: k.div(k.const_like(1, x), k.mul(x, y)), height, width)
+    return _lower_lines(b, images, tall, wide, across_first=True, factor=factors)
 
 
 _resize_area = define(
@@ -263,11 +301,14 @@ def _pair(values: np.ndarray) -> tuple[np.float32, np.float32]:
     return values[0], values[1]
 
 
+def _text(name: bytes | str) -> str:
+    return name.decode() if isinstance(name, bytes) else name
+
+
 def _sampled_spans(
     attr: Any, image: Sequence[Any], size: Sequence[int], scale: np.ndarray, move: np.ndarray
 ) -> tuple[Spans, Spans]:
-    kernel = attr("kernel_type")
-    kernel = kernel.decode() if isinstance(kernel, bytes) else kernel
+    kernel = _text(attr("kernel_type"))
     if kernel not in SAMPLING:
         raise errors.invalid(f"Unrecognized kernel type: {kernel}")
     scales = _pair(scale)
@@ -294,9 +335,26 @@ def _lower_translated(
 ) -> Any:
     wanted, scales, moves = static_sizes(b, images, size), b.known(scale), b.known(move)
     if wanted is None or scales is None or moves is None or object in (scales.dtype, moves.dtype):
-        return NotImplemented
+        return _lower_samples_of_run(b, op, images, size, scale, move)
     check_sizes(images.shape, wanted, lambda key: False)
     return _lower_spans(b, images, *_sampled_spans(op.attr, images.shape, wanted, scales, moves))
+
+
+def _lower_samples_of_run(
+    b: Builder, op: OpView, images: Value, size: Value, scale: Value, move: Value
+) -> Any:
+    kernel = _text(op.attr("kernel_type"))
+    asked = _run_sizes(b, images, size, lambda key: False)
+    are_pairs = same_shape(scale.shape, (2,)) and same_shape(move.shape, (2,))
+    if asked is None or kernel not in SAMPLING or not are_pairs:
+        return NotImplemented
+    require_scales(b, scale)
+    lines = []
+    for axis in (0, 1):
+        own, moved = (b.slice(each, [axis], [1]) for each in (scale, move))
+        sides = images.shape[axis + 1], asked[axis]
+        lines.append(sampled_lines(b, kernel, sides, own, moved, op.attr("antialias")))
+    return _lower_lines(b, images, *lines)
 
 
 def _turned_samples(

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine.record_class import record
+from ...jit.kernel import scalar as k
 
 if TYPE_CHECKING:
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
 
-_TABLE = 1 << 10
+STEPS = 1 << 10
 # Weights that add up to less are left as they are.
-_TINY = np.float32(1000) * np.finfo(np.float32).tiny
+TINY = np.float32(1000) * np.finfo(np.float32).tiny
 
 
 @record(frozen=True)
@@ -36,8 +37,8 @@ class Spans:
     weights: np.ndarray
 
     def values(self, b: Builder) -> list[Value]:
-        """The tables as constants of a plan, flat."""
-        return [b.constant(part.ravel()) for part in (self.counts, self.places, self.weights)]
+        """The tables as constants of a plan."""
+        return [b.constant(part) for part in (self.counts, self.places, self.weights)]
 
     def summed(self, image: np.ndarray, axis: int) -> np.ndarray:
         """Weighted sums along an axis of images, term by term."""
@@ -90,9 +91,9 @@ class Spans:
 
 
 @cache
-def _coefficients(a: float) -> tuple[np.ndarray, np.ndarray]:
+def coefficients(a: float) -> tuple[np.ndarray, np.ndarray]:
     """Keys' cubic for distances below one and from one to two, at steps of a table."""
-    near = (np.arange(_TABLE + 1) / _TABLE).astype(np.float32)
+    near = (np.arange(STEPS + 1) / STEPS).astype(np.float32)
     far = (near + np.float32(1)).astype(np.float64)
     x = near.astype(np.float64)
     inner = ((a + 2) * x - (a + 3)) * x * x + 1
@@ -107,9 +108,9 @@ def cubic(places: np.ndarray, size: int, is_half: bool) -> Spans:
     make up for it; else the outermost row stands for them.
     """
     low = np.floor(places)
-    step = np.rint((places - low) * np.float32(_TABLE)).astype(np.int64)
-    inner, outer = _coefficients(-0.5 if is_half else -0.75)
-    weights = np.stack([outer[step], inner[step], inner[_TABLE - step], outer[_TABLE - step]], 1)
+    step = np.rint((places - low) * np.float32(STEPS)).astype(np.int64)
+    inner, outer = coefficients(-0.5 if is_half else -0.75)
+    weights = np.stack([outer[step], inner[step], inner[STEPS - step], outer[STEPS - step]], 1)
     wanted = low.astype(np.int64)[:, None] + np.arange(-1, 3)
     rows = np.clip(wanted, 0, size - 1)
     if is_half:
@@ -117,7 +118,7 @@ def cubic(places: np.ndarray, size: int, is_half: bool) -> Spans:
         total = ((weights[:, 0] + weights[:, 1]) + weights[:, 2]) + weights[:, 3]
         with np.errstate(all="ignore"):
             scaled = weights * (np.float32(1) / total)[:, None]
-        weights = np.where(np.abs(total)[:, None] >= _TINY, scaled, weights)
+        weights = np.where(np.abs(total)[:, None] >= TINY, scaled, weights)
     return Spans(np.full(len(places), 4, np.int64), rows, weights)
 
 
@@ -149,61 +150,78 @@ def _covered(
 # Scaled and moved: a kernel of sampling around each place.
 
 
-def _sine(x: np.ndarray) -> np.ndarray:
+def _sine(x: object) -> Any:
     # The C library's, which is nearly always the nearest number.
-    return np.sin(x.astype(np.float64)).astype(np.float32)
+    return k.cast(k.sin(k.cast(x, "float64")), "float32")
 
 
-def _lanczos(radius: float) -> tuple[float, Callable[[np.ndarray], np.ndarray]]:
-    pi, reach = np.float32(3.14159265359), np.float32(radius)
-
-    def weight(x: np.ndarray) -> np.ndarray:
-        with np.errstate(all="ignore"):
-            wave = reach * _sine(pi * x) * _sine(pi * x / reach) / (pi * pi * x * x)
-        return np.where(x > reach, 0, np.where(x <= np.float32(1e-3), 1, wave))
+def _lanczos(radius: float) -> tuple[float, Callable[[Any], Any]]:
+    def weight(x: object) -> Any:
+        pi, reach, tiny = (k.const_like(value, x) for value in (3.14159265359, radius, 1e-3))
+        angle, zero, one = k.mul(pi, x), k.const_like(0, x), k.const_like(1, x)
+        waves = k.mul(k.mul(reach, _sine(angle)), _sine(k.div(angle, reach)))
+        wave = k.div(waves, k.mul(k.mul(k.mul(pi, pi), x), x))
+        return k.select(k.gt(x, reach), zero, k.select(k.le(x, tiny), one, wave))
 
     return radius, weight
 
 
-def _gaussian(x: np.ndarray) -> np.ndarray:
-    sigma = np.float32(1.5) / np.float32(3)
-    exact = (-x * x).astype(np.float64) / (2.0 * float(sigma) * float(sigma))
-    return np.where(x >= np.float32(1.5), 0, np.exp(exact))
+def _gaussian(x: object) -> Any:
+    # (Twice the square of a third of the radius, 0.5.)
+    exact = k.cast(k.neg(k.mul(x, x)), "float64")
+    bell = k.cast(k.exp(k.div(exact, k.const_like(0.5, exact))), "float32")
+    return k.select(k.ge(x, k.const_like(1.5, x)), k.const_like(0, x), bell)
 
 
-def _box(x: np.ndarray) -> np.ndarray:
-    half = np.float32(0.5)
-    return np.where(x < half, 1, np.where(x == half, half, 0))
+def _box(x: object) -> Any:
+    half, zero, one = (k.const_like(value, x) for value in (0.5, 0, 1))
+    return k.select(k.lt(x, half), one, k.select(k.eq(x, half), half, zero))
 
 
-def _triangle(x: np.ndarray) -> np.ndarray:
-    return np.where(x < 1, np.float32(1) - x, 0)
+def _triangle(x: object) -> Any:
+    one, zero = k.const_like(1, x), k.const_like(0, x)
+    return k.select(k.lt(x, one), k.sub(one, x), zero)
 
 
-def _keys(x: np.ndarray) -> np.ndarray:
-    c = np.float32
-    outer = ((c(-0.5) * x + c(2.5)) * x - c(4)) * x + c(2)
-    inner = ((c(1.5) * x - c(2.5)) * x) * x + c(1)
-    return np.where(x >= 2, 0, np.where(x >= 1, outer, inner))
+def _polynomial(x: object, *coefficients: float) -> Any:
+    """Of a polynomial's coefficients in single precision, that of the highest power first."""
+    total = k.const_like(np.float32(coefficients[0]), x)
+    for coefficient in coefficients[1:]:
+        total = k.mul(total, x)
+        if coefficient:
+            total = k.add(total, k.const_like(np.float32(coefficient), x))
+    return total
 
 
-def _mitchell(x: np.ndarray) -> np.ndarray:
-    c = np.float32
-    outer = ((c(-7) / c(18) * x + c(2)) * x - c(10) / c(3)) * x + c(16) / c(9)
-    inner = ((c(7) / c(6) * x - c(2)) * x) * x + c(8) / c(9)
-    return np.where(x >= 2, 0, np.where(x >= 1, outer, inner))
+def _cubic_kernel(inner: Sequence[float], outer: Sequence[float]) -> Callable[[Any], Any]:
+    """A kernel that is one polynomial below a distance of one, another up to two, and zero."""
+
+    def weight(x: object) -> Any:
+        one, two, zero = (k.const_like(value, x) for value in (1, 2, 0))
+        far = k.select(k.ge(x, one), _polynomial(x, *outer), _polynomial(x, *inner))
+        return k.select(k.ge(x, two), zero, far)
+
+    return weight
+
+
+_KEYS = _cubic_kernel((1.5, -2.5, 0, 1), (-0.5, 2.5, -4, 2))
+_F = np.float32
+_MITCHELL = _cubic_kernel(
+    [float(c) for c in (_F(7) / _F(6), -2, 0, _F(8) / _F(9))],
+    [float(c) for c in (_F(-7) / _F(18), 2, _F(-10) / _F(3), _F(16) / _F(9))],
+)
 
 
 # Kernel types: how far they reach, and their weight at a distance.
-SAMPLING: dict[str, tuple[float, Callable[[np.ndarray], np.ndarray]]] = {
+SAMPLING: dict[str, tuple[float, Callable[[Any], Any]]] = {
     "lanczos1": _lanczos(1.0),
     "lanczos3": _lanczos(3.0),
     "lanczos5": _lanczos(5.0),
     "gaussian": (1.5, _gaussian),
     "box": (1.0, _box),
     "triangle": (1.0, _triangle),
-    "keyscubic": (2.0, _keys),
-    "mitchellcubic": (2.0, _mitchell),
+    "keyscubic": (2.0, _KEYS),
+    "mitchellcubic": (2.0, _MITCHELL),
 }
 
 
@@ -228,13 +246,14 @@ def sampled(
     ends = ends + 1
     rows = starts[:, None] + np.arange(most)
     distance = np.abs((rows.astype(np.float32) + half - at[:, None]) * (one / stretch))
-    weights = np.where(rows < ends[:, None], weigh(distance).astype(np.float32), np.float32(0))
+    with np.errstate(all="ignore"):
+        weights = np.where(rows < ends[:, None], weigh(distance), np.float32(0))
     total = np.zeros(resized, np.float32)
     for i in range(most):
         total = total + weights[:, i]
     with np.errstate(all="ignore"):
         scaled = weights * (one / total)[:, None]
-    weights = np.where((np.abs(total) >= _TINY)[:, None], scaled, np.float32(0))
+    weights = np.where((np.abs(total) >= TINY)[:, None], scaled, np.float32(0))
     starts = np.where(is_inside, starts, 0)
     weights = np.where(is_inside[:, None], weights, np.float32(0))
     counts = np.minimum(starts + most, size) - starts

@@ -221,6 +221,12 @@ def indices_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
         result = np.zeros((lengths[0], 2), np.int64)
         result[:, 1] = np.arange(lengths[0])
         return result
+    if isinstance(lengths, list) and lengths and lengths.count(lengths[0]) == len(lengths):
+        # As what is taken apart in pairs: a matrix without gaps.
+        whole = np.empty((len(lengths), lengths[0], 2), np.int64)
+        whole[:, :, 0] = np.arange(len(lengths))[:, None]
+        whole[:, :, 1] = np.arange(lengths[0])
+        return whole.reshape(-1, 2)
     counts = np.asarray(lengths, np.int64)
     rows = np.arange(len(counts)).repeat(counts)
     result = np.empty((len(rows), 2), np.int64)

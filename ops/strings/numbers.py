@@ -66,12 +66,9 @@ def _plain_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray | None:
     if b"".join(texts).translate(None, characters) or max(map(len, texts), default=0) > _LONGEST:
         return None
     try:
-        if len(texts) == 1:
+        if len(texts) == 1 or (is_integer and texts):
             return few_plain_numbers(texts, kind)
-        if is_integer:
-            numbers = np.fromiter(map(int, texts), np.int64, len(texts))
-        else:
-            numbers = np.fromiter(map(float, texts), np.float64, len(texts))
+        numbers = np.fromiter(map(float, texts), np.float64, len(texts))
     except (ValueError, OverflowError):
         return None
     return _narrowed(texts, numbers, kind)

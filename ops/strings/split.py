@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,15 +82,19 @@ def _split(
         if found is not None:
             return _of_parts(c, len(texts), *found)
 
-    def parts(text: bytes) -> list[bytes]:
-        if not text:
-            return []
-        if not marks:
-            return [text[i : i + 1] for i in range(len(text))]
-        found = text.split(marks) if pattern is None else pattern.split(text)
-        return [part for part in found if part] if skips_empty and b"" in found else found
-
-    return _listed([parts(text) for text in texts.tolist()])
+    if not marks:
+        return _listed([[text[i : i + 1] for i in range(len(text))] for text in texts.tolist()])
+    if pattern is None:
+        rows = list(map(bytes.split, texts.tolist(), repeat(marks)))
+    else:
+        rows = list(map(pattern.split, texts.tolist()))
+    if any(b"" in row for row in rows):
+        # (What is empty has no parts, whether or not empty parts are skipped.)
+        rows = [
+            [part for part in row if part] if skips_empty else row if row != [b""] else []
+            for row in rows
+        ]
+    return _listed(rows)
 
 
 def _split_v2(

@@ -162,9 +162,14 @@ class Context:
                 self._kept[key] = make()
             return self._kept[key]
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether nothing may be read any more."""
+        return self.is_cancelled or self.view.is_ending
+
     def check(self) -> None:
         """CancelledError or DeadlineExceededError if the reading must not go on."""
-        if self.is_cancelled or self.view.is_ending:
+        if self.is_ending:
             raise errors.cancelled("Operation was cancelled")
         stopping.check()
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....engine import errors
+from ....engine import errors, stopping
 from ....engine.types.dtypes import DType, boxed, runtime_name
 from ....engine.types.shape import TensorShape, shape_text
 from .context import Context
-from .dataset import Dataset, Element, State, Stream
+from .dataset import Dataset, Element, State
 from .functions import require_stateless
 from .kept_functions import KeptFunctions
 
@@ -25,6 +25,45 @@ _UNINITIALIZED = (
     "{} failed because the iterator has not been initialized. Ensure that you have run the "
     "initializer operation for this iterator before {}."
 )
+
+
+class _Reading:
+    """What reads a dataset, one element at a time; `lock` is held meanwhile."""
+
+    def __init__(self, dataset: Dataset, context: Context) -> None:
+        self.dataset, self.context = dataset, context
+        self.stream = dataset.stream(context, "Iterator")
+        self.lock = threading.RLock()
+        self.is_closed = False
+        self._is_replaced = False
+
+    def next(self, session: BaseSession) -> Element | None:
+        """The next element, or None at the end; with the lock held."""
+        self.context.follow(session)
+        element = self.stream.next()
+        if self.context.is_ending:  # what is closed meanwhile ends, perhaps within a batch
+            stopping.check_session(session)
+            self.context.check()
+        return element
+
+    def replace(self) -> None:
+        """Says that another one is read now: it is closed behind those who still read it."""
+        self._is_replaced = True
+        self.end()
+
+    def end(self) -> None:
+        """Closes what was replaced if nobody reads it; whoever does calls this again."""
+        if self._is_replaced and self.lock.acquire(blocking=False):
+            try:
+                self.close()
+            finally:
+                self.lock.release()
+
+    def close(self) -> None:
+        """Ends what is being read, and whoever reads."""
+        if not self.is_closed:
+            self.is_closed = self.context.is_cancelled = True
+            self.stream.close()
 
 
 class IteratorResource:
@@ -41,62 +80,57 @@ class IteratorResource:
     ) -> None:
         self.name, self.container = name, container
         self.types, self.shapes = list(types), list(shapes)
-        self._lock = threading.RLock()
-        self._context: Context | None = None
-        self._stream: Stream | None = None
-        self._dataset: Dataset | None = None
+        self._reading: _Reading | None = None
         self._functions = KeptFunctions()
 
     def begin(self, dataset: Dataset, session: BaseSession) -> None:
-        """Begins to read a dataset."""
+        """Begins to read a dataset; whoever reads another one gets an element of that."""
         require_types(self.types, dataset.types)
         require_shapes(self.shapes, dataset.shapes)
-        context = Context(session, self._functions)
-        stream = dataset.stream(context, "Iterator")
-        self.close()
-        with self._lock:
-            self._context, self._stream, self._dataset = context, stream, dataset
+        self._replace(_Reading(dataset, Context(session, self._functions)))
 
-    def _require(self, what: str, doing: str) -> Stream:
-        if self._stream is None:
+    def _replace(self, reading: _Reading) -> None:
+        before, self._reading = self._reading, reading
+        if before is not None:
+            before.replace()
+
+    def _require(self, what: str, doing: str) -> _Reading:
+        reading = self._reading
+        if reading is None:
             raise errors.failed_precondition(_UNINITIALIZED.format(what, doing))
-        return self._stream
+        return reading
 
     def next(self, session: BaseSession) -> Element | None:
         """The next element; None at the end."""
-        with self._lock:
-            stream = self._require("GetNext()", "getting the next element")
-            assert self._context is not None
-            self._context.follow(session)
-            return stream.next()
+        while True:
+            reading = self._require("GetNext()", "getting the next element")
+            try:
+                with reading.lock:
+                    if not reading.is_closed:
+                        return reading.next(session)
+            finally:
+                reading.end()
+            stopping.check_session(session)
 
     def save(self) -> State:
         """What `restore` needs to go on from here."""
-        with self._lock:
-            stream = self._require("Save()", "saving it")
-            assert self._dataset is not None
-            require_stateless(self._dataset)
-            return stream.save()
+        reading = self._require("Save()", "saving it")
+        with reading.lock:
+            require_stateless(reading.dataset)
+            return reading.stream.save()
 
     def restore(self, state: State, session: BaseSession) -> None:
         """Goes on where an iterator over the same dataset was saved."""
-        with self._lock:
-            self._require("Restore()", "restoring it")
-            assert self._dataset is not None
-            context = Context(session, self._functions)
-            stream = self._dataset.stream(context, "Iterator")
-            stream.restore(state)
-            self.close()
-            self._context, self._stream = context, stream
+        before = self._require("Restore()", "restoring it")
+        reading = _Reading(before.dataset, Context(session, self._functions))
+        reading.stream.restore(state)
+        self._replace(reading)
 
     def close(self) -> None:
         """Ends what is being read."""
-        context, stream = self._context, self._stream
-        if context is not None:
-            context.is_cancelled = True
-        if stream is not None:
-            stream.close()
-        self._stream = self._context = None
+        reading, self._reading = self._reading, None
+        if reading is not None:
+            reading.close()
 
     def __repr__(self) -> str:
         return f"<IteratorResource {self.name!r}>"

@@ -283,3 +283,26 @@ def test_one_that_takes_long_does_not_keep_others_from_being_computed():
     dataset = numbers.map(lambda x: tf.py_func(called, [x], tf.int64, stateful=False), 2)
     assert all_of(dataset) == list(range(20))
     assert sorted(calls) == list(range(20))
+
+
+@pytest.mark.parametrize("channels", [3, 1])
+def test_shapes_that_a_function_states(channels: int) -> None:
+    """They hold for what is compiled of it; what is stated wrongly is of no matter, as it was."""
+    pictures = tf.constant(np.arange(7 * 9 * 3, dtype=np.float32).reshape(7, 9, 3))
+
+    def crop(number: Any, depth: int | None) -> Any:
+        number = tf.cast(number, tf.int32)
+        sizes = [2 + number % 3, 3 + number % 4, 3 + number % 1]
+        piece = tf.slice(pictures, [number % 2, 0, 0], tf.stack(sizes))
+        if depth is not None:
+            piece.set_shape([None, None, depth])
+        return tf.image.resize_images(piece, [4, 4])
+
+    stated = tf.data.Dataset.range(12).map(lambda number: crop(number, channels))
+    assert stated.output_shapes.as_list() == [4, 4, channels]
+    plain = tf.data.Dataset.range(12).map(lambda number: crop(number, None))
+    np.testing.assert_array_equal(all_of(stated), all_of(plain))
+    with tf.Session() as session:
+        mapped: Any = dataset_in(session.run(tf.data.experimental.to_variant(stated)))
+    (piece,) = [op for op in mapped.function.body().operations if op.type == "Slice"]
+    assert piece.outputs[0].shape.as_list() == [None, None, channels]

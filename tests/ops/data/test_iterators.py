@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import threading
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -333,3 +336,78 @@ def test_optionals_are_added_and_zeroed() -> None:
             assert not session.run(raw.OptionalHasValue(optional=made))
         with pytest.raises(tf.errors.InvalidArgumentError, match="one has a value"):
             session.run(tf.add_n([one, none]))
+
+
+def test_an_iterator_that_begins_anew_while_it_is_read() -> None:
+    """Who reads gets an element of what was read before, as whoever comes then gets of the new."""
+    reached, may_go_on = threading.Event(), threading.Event()
+
+    def numbers() -> Iterator[int]:
+        yield 0
+        reached.set()
+        may_go_on.wait(20)
+        yield from itertools.count(1)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        slow = tf.data.Dataset.from_generator(numbers, tf.int64, [])
+        iterator = tf.data.Iterator.from_structure(tf.int64, [])
+        begin = [iterator.make_initializer(d) for d in (slow, tf.data.Dataset.range(100, 200))]
+        element = iterator.get_next()
+        session.run(begin[0])
+        assert session.run(element) == 0
+        with ThreadPoolExecutor(1) as pool:
+            second = pool.submit(session.run, element)
+            assert reached.wait(20)
+            session.run(begin[1])
+            assert session.run(element) == 100
+            may_go_on.set()
+            assert second.result(20) == 1
+        assert session.run(element) == 101
+
+
+def test_begun_anew_again_and_again_while_others_read() -> None:
+    """None of them finds the iterator without anything to read."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        dataset = tf.data.Dataset.range(10).repeat().map(lambda x: x * 2, 2).batch(4).prefetch(2)
+        iterator = tf.data.make_initializable_iterator(dataset)
+        element, is_over = iterator.get_next(), threading.Event()
+        session.run(iterator.initializer)
+
+        def read() -> int:
+            count = 0
+            while not is_over.is_set():
+                assert session.run(element).shape == (4,)
+                count += 1
+            return count
+
+        with ThreadPoolExecutor(3) as pool:
+            readers = [pool.submit(read) for _ in range(3)]
+            for _ in range(50):
+                session.run(iterator.initializer)
+            is_over.set()
+            assert all(reader.result(20) for reader in readers)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_session_that_is_closed_while_it_is_read(number: int) -> None:
+    """Whoever reads is told so, and not that a dataset without end is at its end."""
+    with tf.Graph().as_default():
+        dataset = tf.data.Dataset.range(10).repeat().map(lambda x: x * 2, 2).batch(4).prefetch(2)
+        iterator = tf.data.make_initializable_iterator(dataset)
+        element, session = iterator.get_next(), tf.Session()
+        session.run(iterator.initializer)
+        have_read = [threading.Event() for _ in range(3)]
+
+        def read(event: threading.Event) -> None:
+            while True:
+                assert session.run(element).shape == (4,)
+                event.set()
+
+        with ThreadPoolExecutor(3) as pool:
+            readers = [pool.submit(read, event) for event in have_read]
+            assert all(event.wait(20) for event in have_read)
+            session.close()
+            for reader in readers:
+                error = reader.exception(20)
+                # (Who came too late finds the session closed.)
+                assert isinstance(error, (tf.errors.CancelledError, RuntimeError)), error

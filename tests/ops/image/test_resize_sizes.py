@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.ops.image import resize
+from numbaflow.ops.image import resize, resize_nodes
 
 pytestmark = pytest.mark.cpu
 
@@ -18,7 +18,10 @@ _CHOICES: list[dict[str, bool]] = [{}, {"align_corners": True}, {"half_pixel_cen
 _FUNCTIONS = {
     "bilinear": (tf.image.resize_bilinear, resize._bilinear),
     "nearest": (tf.image.resize_nearest_neighbor, resize._nearest_neighbor),
+    "bicubic": (tf.image.resize_bicubic, resize_nodes._bicubic),
+    "area": (tf.image.resize_area, resize_nodes._area),
 }
+_WITH_GRADIENTS = ["bilinear", "nearest"]
 _SIZES = [((30, 17), (23, 40)), ((50, 60), (20, 7)), ((1, 1), (4, 4)), ((9, 100), (1, 1))]
 
 
@@ -26,6 +29,8 @@ def _run(function: Any, choice: dict[str, bool], dtype: Any, depth: int, fixed: 
     """Runs over all sizes, with what the reference kernel gives for each."""
     rng = np.random.default_rng(0)
     public, reference = _FUNCTIONS[function]
+    if function == "area":  # whose pixels are where they are
+        choice = {key: value for key, value in choice.items() if key == "align_corners"}
     context: Any = SimpleNamespace(attr=lambda name: choice.get(name, False))
     with tf.Graph().as_default(), tf.Session() as session:
         images = tf.placeholder(dtype, [None, None, None, depth])
@@ -59,6 +64,41 @@ def test_wanted_sizes_of_a_run(function: str) -> None:
         np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("method", ["lanczos3", "lanczos5", "gaussian", "mitchellcubic", "bicubic"])
+def test_samples_of_images_of_any_size(method: str, antialias: bool) -> None:
+    """Kernels of sampling are weighed in the run, however many lines each of them takes."""
+    rng = np.random.default_rng(3)
+    with tf.Graph().as_default(), tf.Session() as session:
+        images = tf.placeholder(tf.uint8, [None, None, None, 3])
+        size = tf.placeholder(tf.int32, [2])
+        resized = tf.compat.v2.image.resize(images, size, method, antialias=antialias)
+        for sides, wanted in _SIZES:
+            pixels = (rng.random((2, *sides, 3)) * 255).astype(np.uint8)
+            feed = {images: pixels, size: wanted}
+            with tf.Graph().as_default(), tf.Session() as other:
+                fixed = tf.compat.v2.image.resize(pixels, wanted, method, antialias=antialias)
+                expected = other.run(fixed)
+            for _ in range(2):
+                np.testing.assert_allclose(session.run(resized, feed), expected, 2e-6, 2e-4)
+        assert not [k for k in session.explain(resized, feed).kernels if k.kind == "host"]
+
+
+def test_scales_of_a_run_are_positive() -> None:
+    """Others are refused in TensorFlow's words."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        images = tf.placeholder(tf.float32, [None, None, None, 1])
+        scale = tf.placeholder(tf.float32, [2])
+        moved = tf.raw_ops.ScaleAndTranslate(
+            images=images, size=[3, 4], scale=scale, translation=[0.0, 0.0]
+        )
+        feed = {images: np.ones((1, 5, 6, 1)), scale: [0.6, 0.66]}
+        assert session.run(moved, feed).shape == (1, 3, 4, 1)
+        for wrong in ([0.0, 1.0], [1.0, -2.0], [np.nan, 1.0]):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="greater than zero"):
+                session.run(moved, {**feed, scale: wrong})
+
+
 def test_sizes_that_are_none() -> None:
     """A size of a run that is not positive is refused in TensorFlow's words."""
     with tf.Graph().as_default(), tf.Session() as session:
@@ -71,7 +111,7 @@ def test_sizes_that_are_none() -> None:
 
 
 @pytest.mark.parametrize("choice", _CHOICES)
-@pytest.mark.parametrize("function", _FUNCTIONS)
+@pytest.mark.parametrize("function", _WITH_GRADIENTS)
 def test_gradients_of_images_of_any_size(function: str, choice: dict[str, bool]) -> None:
     """Networks that enlarge what they were given in sizes unknown before train in compiled code."""
     rng = np.random.default_rng(1)
