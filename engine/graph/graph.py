@@ -81,8 +81,7 @@ class Graph:
         self._gradient_override_map: dict[str, str] = {}
         self._collection_lists = Collections()
         self._seed: int | None = None
-        # Whether an operation without a seed of its own took its seed from it.
-        self._seed_used = False
+        self._seed_used = False  # by an operation without a seed of its own
         self._finalized = False
         self._functions: OrderedDict[str, Any] = OrderedDict()
         self._stated: dict[Tensor, None] = {}  # whose shapes the program stated
