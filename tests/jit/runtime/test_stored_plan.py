@@ -20,7 +20,7 @@ from numbaflow.engine import settings
 from numbaflow.jit.cache import checked_files, store
 from numbaflow.jit.cache.plan_files import PLANS
 from numbaflow.jit.kernel import verify_kernel
-from numbaflow.jit.runtime import plan_encoding, plan_key, segment_plans, stored_plan
+from numbaflow.jit.runtime import interpreted, plan_encoding, plan_key, segment_plans, stored_plan
 from numbaflow.ops.flow import library_calls
 from numbaflow.ops.flow.function_library import Defun
 
@@ -417,6 +417,7 @@ def test_a_first_run_by_reference_kernels_does_not_trace_again(
     traces: Traces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segment_plans, "_MOST_TRACED_TWICE", 0)
+    monkeypatch.setattr(interpreted, "_worth", lambda count: 0.0)
 
     def build() -> Any:
         x = tf.placeholder(tf.float32, [None, 3], name="x")

@@ -116,8 +116,9 @@ def test_batches_that_were_prefetched_are_not_copied(
         element = tf.data.make_one_shot_iterator(pixels.batch(4).prefetch(1)).get_next()
         for _ in range(8):
             session.run(element)
-    assert len(asked) == 8
-    assert sum(asked) >= 7  # (the first one may still be compiled where it is read)
+    # (The function's own first run, by reference kernels, is one more.)
+    assert 8 <= len(asked) <= 9
+    assert sum(asked[-8:]) >= 7  # (the first one may still be compiled where it is read)
 
 
 def test_a_row_of_another_form_is_none() -> None:
