@@ -239,8 +239,8 @@ class Reader:
         if not _is_native(row):
             start, kind, wanted, target = row
             return ControlNumbers(start, kind, wanted, None, target)
-        start, kernel, _, extents = row
-        return StepNumbers(self.kernels[kernel].address, start, *extents)
+        start, kernel, _, parts, extents = row
+        return StepNumbers(self.kernels[kernel].address, start, *extents, parts=parts)
 
     def _stops(self) -> dict[int, Any]:
         return {row: self._stop(kind, what) for row, kind, what in self.tables["stops"]}
@@ -323,12 +323,9 @@ class Reader:
         args = self.arrays[self.tables["args"]].copy()
         for position, array in fixed:
             args[position] = array.ctypes.data
-        rows = self.tables["rows"]
-        ends = [*(row[0] for row in rows[1:]), len(args)]
-        # The kernels that one calls stand at the end of its block.
-        for row, end in zip(rows, ends, strict=bool(rows)):
-            parts = row[2] if _is_native(row) else ()
-            for place, part in enumerate(parts, end - len(parts)):
+        for row in filter(_is_native, self.tables["rows"]):
+            _, _, parts, first, _ = row
+            for place, part in enumerate(parts, first):
                 args[place] = self.kernels[part].address
         return args
 

@@ -227,7 +227,8 @@ class Writer:
             else:
                 assert isinstance(step, (KernelStep, CallStep))
                 parts = [self._kernel(part) for part in compiler.parts_of(step.kernel)]
-                rows.append([numbers.start, self._kernel(step.kernel), parts, _extents(numbers)])
+                kernel = self._kernel(step.kernel)
+                rows.append([numbers.start, kernel, parts, numbers.parts, _extents(numbers)])
         return rows
 
     def _kernel(self, kernel: Any) -> int:
@@ -272,12 +273,13 @@ class Writer:
     # Argument blocks
 
     def _template(self, template: Template) -> dict[str, Any]:
+        args, scratch = _without_leads(template)
         return {
             "texts": template.texts,
-            "args": self._array(template.args),
+            "args": self._array(args),
             "number places": self._places(template.numbers),
             "arena places": self._places(template.arena),
-            "scratch places": self._places(template.scratch),
+            "scratch places": self._places(scratch),
             "feeds": [(number, self._array(places)) for number, places in template.feeds],
             "variables": [(self._cell(c), self._array(places)) for c, places in template.cells],
             "reserves": [self._reserve(reserved) for reserved in template.reserves],
@@ -320,6 +322,19 @@ def _numbered(numbers: dict[Any, int], thing: Any) -> int:
     if thing not in numbers:
         raise NotStored(f"it uses {thing!r}, which is not its own")
     return numbers[thing]
+
+
+def _without_leads(template: Template) -> tuple[np.ndarray, Places]:
+    """The arguments, and where scratch memory goes, without what bytecode has in front of blocks:
+    who finds the plan has machine code."""
+    steps = (step for step in template.steps if isinstance(step, StepNumbers))
+    leads = [place for step in steps for place in range(step.start - step.lead, step.start)]
+    if not leads:
+        return template.args, template.scratch
+    args, scratch = template.args.copy(), template.scratch
+    args[leads] = 0
+    kept = ~np.isin(scratch.positions, leads)
+    return args, Places.of(scratch.positions[kept], scratch.sources[kept])
 
 
 def _extents(step: StepNumbers) -> list[Any]:

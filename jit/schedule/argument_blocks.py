@@ -133,6 +133,8 @@ class StepNumbers:
     col_tile: int | None
     cost: float
     together: int  # rows that a tile had better have; 0 where its columns are not cut
+    parts: int = 0  # where the addresses of the kernels begin that it calls
+    lead: int = 0  # the words in front of its argument block
 
 
 @record(slots=True)
@@ -228,6 +230,7 @@ class _Layout:
         is_jumped: or all of its segment does, as jumps lead around it.
         """
         address, *parts = addresses
+        before = self.length
         if isinstance(step.kernel, Kernel) and parts:
             self._lead(*parts)
             parts = []
@@ -241,6 +244,7 @@ class _Layout:
         else:
             self._call_arguments(step)
             extents = self._call_extents(step, address, start)
+        extents.lead, extents.parts = start - before, self.length
         for part in parts:
             self.constants[self.length] = part
             self.length += 1

@@ -20,7 +20,13 @@ from numbaflow.engine import settings
 from numbaflow.jit.cache import checked_files, store
 from numbaflow.jit.cache.plan_files import PLANS
 from numbaflow.jit.kernel import verify_kernel
-from numbaflow.jit.runtime import interpreted, plan_encoding, plan_key, segment_plans, stored_plan
+from numbaflow.jit.runtime import (
+    interpreted,
+    plan_encoding,
+    plan_key,
+    segment_plans,
+    stored_plan,
+)
 from numbaflow.ops.flow import library_calls
 from numbaflow.ops.flow.function_library import Defun
 
@@ -431,6 +437,47 @@ def test_a_first_run_by_reference_kernels_does_not_trace_again(
     assert traces.count == 0
     for a, b in zip(want, got, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+_BEGINS = """
+import numpy as np, numbaflow as tf
+from numbaflow.jit.codegen import machine
+from numbaflow.jit.codegen.compile import STATS
+from numbaflow.jit.runtime import interpreted, plan, segment_plans
+segment_plans._MOST_TRACED_TWICE = 0
+interpreted._worth = lambda count: 0.0
+machine.absent = lambda kernels: []
+plan._waits_for_library = lambda native: False
+weights = np.random.RandomState(1).standard_normal((70, 50)).astype("f")
+x = tf.placeholder(tf.float32, [None, 70])
+y = tf.exp(tf.matmul(x, weights) / 971.0)
+total = tf.reduce_sum(tf.matmul(y * 0.375, weights, transpose_b=True) - 0.125, 0)
+with tf.Session() as sess:
+    found = {sess.run(total, {x: np.ones((40, 70), "f")}).tobytes() for _ in range(4)}
+(one,) = found
+print(one.hex(), STATS.compiles, interpreted.seconds())
+"""
+
+
+@pytest.mark.process
+def test_plans_that_began_as_bytecode_are_found_by_other_processes(tmp_path: Path) -> None:
+    """The kernels that a product calls stand in front of what bytecode has in front of a block."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBAFLOW")}
+    environment |= {"NUMBAFLOW_CACHE": str(tmp_path), "NUMBAFLOW_WARM": "0"}
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", _BEGINS],
+            env=environment,
+            check=True,
+            text=True,
+            capture_output=True,
+            cwd=tmp_path,
+        ).stdout.split()
+        for _ in range(2)
+    ]
+    (one, compiled, _), (other, later, began) = told
+    assert one == other and int(compiled) > 0
+    assert int(later) == 0 and float(began) == 0.0
 
 
 def test_a_small_program_of_reference_kernels_asks_for_no_plan(
