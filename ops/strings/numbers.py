@@ -56,6 +56,8 @@ def parse_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray:
 
 def _plain_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray | None:
     """The numbers in texts without spaces or words, for which Python's reading is the same."""
+    if not len(texts):
+        return np.empty(0, kind.np_dtype)
     is_integer = kind.is_integer
     is_many = len(texts) >= _MANY or isinstance(texts, PackedTexts)
     if is_many and settings.get("jit") != "never":
@@ -66,7 +68,7 @@ def _plain_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray | None:
     if b"".join(texts).translate(None, characters) or max(map(len, texts), default=0) > _LONGEST:
         return None
     try:
-        if len(texts) == 1 or (is_integer and texts):
+        if len(texts) == 1 or is_integer:
             return few_plain_numbers(texts, kind)
         numbers = np.fromiter(map(float, texts), np.float64, len(texts))
     except (ValueError, OverflowError):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +15,13 @@ from numbaflow.alias.internals.ordering import (
 )
 
 pytestmark = pytest.mark.cpu
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Iterator[tf.Graph]:
+    """A graph of the test's own."""
+    with tf.Graph().as_default() as own:
+        yield own
 
 
 def test_what_is_marked_waits_for_all_effects_in_order() -> None:
