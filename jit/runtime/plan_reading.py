@@ -240,7 +240,7 @@ class Reader:
             start, kind, wanted, target = row
             return ControlNumbers(start, kind, wanted, None, target)
         start, kernel, _, parts, extents = row
-        return StepNumbers(self.kernels[kernel].address, start, *extents, parts=parts)
+        return StepNumbers(self.kernels[kernel].address, start, *extents, parts)
 
     def _stops(self) -> dict[int, Any]:
         return {row: self._stop(kind, what) for row, kind, what in self.tables["stops"]}
