@@ -68,11 +68,12 @@ def _keep_inside(flow: Flow, operations: Sequence[Any]) -> None:
     partial = [op for op, guard in flow.guards.items() if guard and op in inside]
     outputs = (tensor for op in partial for tensor in op.outputs)
     tensors = [*flow.sides, *flow.forks.sides, *outputs]
-    for tensor in tensors:
-        if any(user in present and user not in inside for user in tensor._consumers):
-            raise Unstructured(f"'{tensor.name}' leaves its branch")
     segment, values = flow.tracer.segment, flow.tracer.values
     wanted = set(segment.wanted(len(segment.operations)))
+    for tensor in tensors:
+        is_asked_for = tensor in wanted and tensor in flow.forks.sides
+        if is_asked_for or any(u in present and u not in inside for u in tensor._consumers):
+            raise Unstructured(f"'{tensor.name}' leaves its branch")
     for op in operations:
         for tensor in op.outputs:
             value = values.get(tensor)
