@@ -259,10 +259,10 @@ def order_effects(program: Program, scope: Scope) -> None:
             node.after.extend(stops)
         elif isinstance(node, Loop) and _may_begin_anew(node):
             stops.append(node)
-        # A read is no kernel: who reads its memory waits for what it waits for (fuse.dependencies),
-        # and is what a later write waits for (`_cells_read`).
-        if isinstance(node, Read) and node.cell in last_write:
-            node.after.append(last_write[node.cell])
+        # A read is no kernel: who reads its memory waits for what it waits for (fuse.dependencies).
+        # (Loops and kernels that are given a handle have none before them: they wait themselves.)
+        cells = _cells_read(node)
+        node.after.extend(last_write[cell] for cell in cells if cell in last_write)
         # What an op on the host looks at or changes cannot be told from its inputs: a handle may
         # lead it to any variable.
         if _writes(node) and last_host is not None:
@@ -270,7 +270,7 @@ def order_effects(program: Program, scope: Scope) -> None:
         if isinstance(node, Host) and node.effects:
             node.after.extend(writes if last_host is None else [*writes, last_host])
             last_host, writes = node, []
-        for cell in _cells_read(node):
+        for cell in cells:
             users.setdefault(cell, []).append(node)
         for cell in written_cells(node):
             last_write[cell] = node
@@ -294,6 +294,8 @@ def _writes(node: Node) -> bool:
 
 def _cells_read(node: Node) -> list[Any]:
     """The variables whose memory a node reads, through views or not."""
+    if isinstance(node, Read):
+        return [node.cell]
     if isinstance(node, (View, Reshape, Source)):
         return []
     found = list(node.read) if isinstance(node, Loop) else []

@@ -129,17 +129,21 @@ class Branches:
             # Where it does not run nothing is wrong.
             raise Unstructured(f"{op.type} (node '{op.name}'): {error.message}") from None
 
+    def _inputs(self, op: Any, hands_on: bool = False) -> list[Value]:
+        """What an operation takes that is traced once, whatever branches came before it."""
+        self.forks.require_one(op)
+        return self.tracer._inputs(op, hands_on)  # type: ignore[no-any-return]
+
     def _step(self, op: Any) -> None:
         """An operation on what lives for one run."""
-        reason = self.tracer._lower(op, op.definition, self.tracer._inputs(op))
+        reason = self.tracer._lower(op, op.definition, self._inputs(op))
         if reason is not None:
             raise Unstructured(f"{op.type} (node '{op.name}') {reason}")
 
     # Branches.
 
     def _switch(self, op: Any, guard: Guard) -> None:
-        data, _ = self.tracer._inputs(op)
-        pred = self.tracer._inputs(op)[1]
+        data, pred = self._inputs(op)
         decided = self._decided(pred)
         for side, output in enumerate(op.outputs):
             self.tracer.values[output] = data
@@ -231,8 +235,6 @@ class Branches:
         self.program.origin = op
         if len(alive) > 2:
             raise Unstructured(f"'{op.name}' merges {len(alive)} values")
-        if self.forks.takes(op):
-            raise Unstructured(f"'{op.name}' merges what has a shape in each of two branches")
         # The other side never runs, or only when this one does: what is merged is there exactly
         # when this side is.
         tensor = self._always_first(alive)

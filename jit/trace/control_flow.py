@@ -68,11 +68,12 @@ def _keep_inside(flow: Flow, operations: Sequence[Any]) -> None:
     partial = [op for op, guard in flow.guards.items() if guard and op in inside]
     outputs = (tensor for op in partial for tensor in op.outputs)
     tensors = [*flow.sides, *flow.forks.sides, *outputs]
-    for tensor in tensors:
-        if any(user in present and user not in inside for user in tensor._consumers):
-            raise Unstructured(f"'{tensor.name}' leaves its branch")
     segment, values = flow.tracer.segment, flow.tracer.values
     wanted = set(segment.wanted(len(segment.operations)))
+    for tensor in tensors:
+        is_asked_for = tensor in wanted and tensor in flow.forks.sides
+        if is_asked_for or any(u in present and u not in inside for u in tensor._consumers):
+            raise Unstructured(f"'{tensor.name}' leaves its branch")
     for op in operations:
         for tensor in op.outputs:
             value = values.get(tensor)
@@ -96,12 +97,12 @@ class Flow(Branches):
         carriers: list[Carrier] = []
         entered: list[Value] = []
         for variable in frame.variables:
-            (value,) = tracer._inputs(variable.enter)
+            (value,) = self._inputs(variable.enter)
             carriers.append(self._carrier(variable, value))
             entered.append(value)
         loop = Loop((), Program(), Program())
         # (References are read within the loop: what turns assign is to be seen.)
-        constants = {op: tracer._inputs(op, hands_on=True)[0] for op in frame.constants}
+        constants = {op: self._inputs(op, hands_on=True)[0] for op in frame.constants}
         # Two programs, since what the test needs and the body needs as well runs in both, and the
         # test runs once more than the body.
         parts = [_Part(self, loop, frame, carriers, constants) for _ in range(2)]
@@ -145,6 +146,7 @@ class Flow(Branches):
             tracer.values.update((op.outputs[0], value) for op, value in constants.items())
         self.run(frame.after)
         for op in frame.late_exits:
+            self.forks.require_one(op)
             tracer.values[op.outputs[0]] = tracer.values[op._inputs_val[0]]
             self.guards[op] = self.guard(op._inputs_val[0])
 
@@ -217,7 +219,7 @@ class _Part(Flow):
             if variable.merge.outputs[0] in seen:
                 self._arrives(variable, carrier)
         self.run(self.frame.test)
-        (pred,) = self.tracer._inputs(self.frame.condition)
+        (pred,) = self._inputs(self.frame.condition)
         if pred.ndim or self._guard_of([self.frame.condition]) != ():
             raise Unstructured(f"'{self.frame.condition.name}' is no scalar")
         # (In memory of its own, where the jump looks.)
@@ -242,7 +244,7 @@ class _Part(Flow):
                 self._collect_sides(outer, variable, before, sides, members)
                 results.append(before)
                 continue
-            (value,) = self.tracer._inputs(variable.next)
+            (value,) = self._inputs(variable.next)
             if collects(variable, members) and not same_shape(before.shape, value.shape):
                 builder = self.tracer.builder
                 found = collector(outer, builder, variable.enter.name, before, value)

@@ -49,6 +49,12 @@ class Forks:
         """Does an operation take what has several shapes?"""
         return bool(self.sides) and any(tensor in self.sides for tensor in op._inputs_val)
 
+    def require_one(self, op: Operation) -> None:
+        """Raises Unstructured if an operation takes what has several shapes."""
+        for tensor in op._inputs_val:
+            if tensor in self.sides:
+                raise Unstructured(f"the shape of '{tensor.name}' changes")
+
     def follow(self, op: Operation, tracer: Any, add: Callable[[Any], None]) -> None:
         """Adds an operation to each branch, by `add`, which gives its outputs values."""
         given = [tensor for tensor in op._inputs_val if tensor in self.sides]

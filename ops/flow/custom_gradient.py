@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,16 +20,29 @@ from ...engine.graph.tensor import Tensor, uid
 from ..array.identity import identity_n
 from ..array.python_values import flatten
 from ..public import raw
+from ..state.variable_scope import get_variable_scope
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+
+_log = logging.getLogger("tensorflow")
 
 _VARIABLES = ("VariableV2", "VarHandleOp")
 
 
 @export("custom_gradient")
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorates `f(*tensors) -> (result, grad_fn)`: `grad_fn` gives the gradient of `f`."""
+    """Decorates `f(*tensors) -> (result, grad_fn)`: `grad_fn` gives the gradient of `f`.
+
+    Where `f` reads trainable resource variables, `grad_fn(*grads, variables)` gives a pair, the
+    gradients of the arguments and those of the variables.
+
+    Raises:
+        TypeError: `f` makes a variable that is no resource, or reads variables that `grad_fn` takes
+            no `variables` for; or `grad_fn` takes `variables`, `f` reads none, and the variable
+            scope around does not make resources.
+        ValueError: `f` is called with keywords, or `grad_fn` gives too few or too many gradients.
+    """
 
     @functools.wraps(f)
     def decorated(*args: Any, **kwargs: Any) -> Any:
@@ -88,11 +102,22 @@ def _call(grad_fn: Callable[..., Any], grads: Sequence[Tensor], variables: list[
 
 def _check_signature(grad_fn: Callable[..., Any], variables: list[Any]) -> None:
     spec = inspect.getfullargspec(grad_fn)
-    accepts = "variables" in spec.args or "variables" in spec.kwonlyargs or bool(spec.varkw)
-    if variables and not accepts:
+    expects = "variables" in spec.args or bool(spec.varkw)
+    if variables and not (expects or "variables" in spec.kwonlyargs):
         raise TypeError(
             "If using @custom_gradient with a function that uses variables, then grad_fn must "
             "accept a keyword argument 'variables'."
+        )
+    if expects and not variables:
+        if not get_variable_scope().use_resource:
+            # (Reference variables are not found: they may have been meant.)
+            raise TypeError(
+                "If using @custom_gradient with a function that uses variables, the enclosing "
+                "variable scope must have use_resource=True."
+            )
+        _log.warning(
+            "@custom_gradient grad_fn has 'variables' in signature, but no ResourceVariables were "
+            "used on the forward pass."
         )
 
 

@@ -172,6 +172,21 @@ def test_custom_gradient() -> None:
         log1pexp(x=x)
 
 
+def test_a_custom_gradient_of_variables_has_some(caplog: pytest.LogCaptureFixture) -> None:
+    """As in TensorFlow 1.15, which finds no reference variables: their gradients would be lost."""
+    x = tf.constant(2.0)
+    by_name = tf.custom_gradient(lambda x: (x * 2.0, lambda dy, variables=None: dy * 3.0))
+    by_any_name = tf.custom_gradient(lambda x: (x * 2.0, lambda dy, **kwargs: dy * 3.0))
+    for double in (by_name, by_any_name, tf.grad_pass_through(tf.round)):
+        with pytest.raises(TypeError, match="variable scope must have use_resource=True"):
+            double(x)
+    with tf.variable_scope("resources", use_resource=True), caplog.at_level("WARNING"):
+        y = by_name(x)
+    assert "no ResourceVariables were used" in caplog.text
+    with tf.Session() as session:
+        assert session.run(tf.gradients(y, x)[0]) == 3.0
+
+
 def test_gradient_checker() -> None:
     x = tf.constant(np.array([[1.0, 2.0], [3.0, 4.0]]), name="x")
     y = tf.matmul(x, x)

@@ -142,3 +142,42 @@ def test_what_sums_side_by_side_write_is_read_behind_them() -> None:
             feed = {weights: [1, 2], values: [1, 3]}
             found[mode] = [session.run([updated, share], feed) for _ in range(3)]
     np.testing.assert_allclose(found["always"], found["never"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_loop_sees_what_was_written_before_it(use_resource: bool) -> None:
+    """What the loop reads is written by a kernel, of which a part is needed behind the loop."""
+    x, turns = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.int32, [])
+    total = tf.Variable(0.0, use_resource=use_resource)
+    terms = tf.sin(x)
+    with tf.control_dependencies([tf.assign(total, tf.reduce_sum(terms)).op]):
+        body = lambda i, y: (i + 1, y * 0.5 + total)  # noqa: E731
+        _, y = tf.while_loop(lambda i, _: i < turns, body, [0, 0.0])
+    for mode in ("never", "always"):
+        with settings.override(jit=mode), tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            for scale in (1, 2):
+                fed = np.float32([1, 2, 3]) * scale
+                want = np.sin(fed) * np.sin(fed).sum() * 1.75
+                found = session.run(terms * y, {x: fed, turns: 3})
+                np.testing.assert_allclose(found, want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("flow", ["v1", "v2"])
+def test_a_loop_reads_what_an_array_was_filled_with_before_it(flow: str) -> None:
+    """Of the kernel that fills the array, too, a part is needed behind the loop."""
+    if flow == "v2":
+        tf.enable_control_flow_v2()
+    try:
+        x = tf.placeholder(tf.float32, [1, 3])
+        terms = tf.sin(x)
+        array = tf.TensorArray(tf.float32, 1).unstack(tf.reduce_sum(terms, 1))
+        body = lambda i, y: (i + 1, y + array.read(i))  # noqa: E731
+        _, y = tf.while_loop(lambda i, _: i < tf.shape(x)[0], body, [0, 0.0])
+    finally:
+        tf.disable_control_flow_v2()
+    with settings.override(jit="always"), tf.Session() as session:
+        for scale in (1, 2):
+            fed = np.float32([[1, 2, 3]]) * scale
+            want = np.sin(fed) * np.sin(fed).sum()
+            np.testing.assert_allclose(session.run(terms * y, {x: fed}), want, rtol=1e-5)

@@ -139,3 +139,53 @@ def test_pictures_of_any_format_are_one_function_of_a_dataset():
         rows = [session.run(element) for _ in range(4)]
     np.testing.assert_array_equal(rows[0], pixels * np.float32(2.0 / 255) - np.float32(1.0))
     assert [row.shape for row in rows] == [(2, 4, 3)] * 4 and (rows[2] == rows[0]).all()
+
+
+def of_turn(i: Any, x: Any) -> Any:
+    """A vector in even turns, a matrix in the others."""
+    return tf.cond(tf.equal(i % 2, 0), lambda: tf.reduce_sum(x, 0), lambda: x)
+
+
+def branched_again(i: Any, x: Any, n: Any) -> Any:
+    y = of_turn(i, x)
+    return tf.reduce_sum(tf.cond(i > 1, lambda: y * 2.0, lambda: y + 1.0))
+
+
+def around_a_loop(i: Any, x: Any, n: Any) -> Any:
+    y = of_turn(i, x)
+    body = lambda j, total: (j + 1, total * 0.5 + tf.reduce_sum(y))  # noqa: E731
+    return tf.while_loop(lambda j, _: j < n, body, [0, tf.zeros([], x.dtype)])[1]
+
+
+def carried_by_a_loop(i: Any, x: Any, n: Any) -> Any:
+    start, shapes = [0, of_turn(i, x)], [tf.TensorShape([]), tf.TensorShape(None)]
+    body = lambda j, y: (j + 1, y * 0.5)  # noqa: E731
+    return tf.reduce_sum(tf.while_loop(lambda j, _: j < n, body, start, shape_invariants=shapes)[1])
+
+
+def kept_for_gradients(i: Any, x: Any, n: Any) -> Any:
+    return tf.reduce_sum(tf.sin(of_turn(i, x) * of_turn(i + 1, x)))
+
+
+def branches_in_a_branch(i: Any, x: Any, n: Any) -> Any:
+    return tf.reduce_sum(tf.cond(i > 2, lambda: of_turn(i, x), lambda: tf.stack([x, x])) * 3.0)
+
+
+@pytest.mark.parametrize("flow", ["v1", "v2"])
+@pytest.mark.parametrize(
+    "in_turn",
+    [branched_again, around_a_loop, carried_by_a_loop, kept_for_gradients, branches_in_a_branch],
+)
+def test_whatever_takes_several_shapes_in_a_loop_is_right(in_turn: Any, flow: str) -> None:
+    if flow == "v2":
+        tf.enable_control_flow_v2()
+    try:
+        x, n = tf.placeholder(tf.float64, [None, 3]), tf.placeholder(tf.int32, [])
+        body = lambda i, total: (i + 1, total * 0.5 + in_turn(i, x, n))  # noqa: E731
+        fetches = [tf.while_loop(lambda i, _: i < n, body, [0, tf.zeros([], x.dtype)])[1]]
+        if in_turn is kept_for_gradients:
+            fetches += tf.gradients(fetches, x)
+    finally:
+        tf.disable_control_flow_v2()
+    whole = in_turn is branches_in_a_branch and flow == "v1"
+    same(fetches, [{x: some(k, 3), n: turns} for k in (1, 4) for turns in (5, 0)], compiled=whole)

@@ -65,7 +65,8 @@ def test_recomputed_functions_count_what_they_make_alone():
     y = tf.recompute_grad(lambda a: a * a * v)(x)
     # 9 v^3, by way of the argument and by the variable within.
     np.testing.assert_array_equal(run(tf.gradients(y, v)[0]), [27, 108])
-    z = tf.recompute_grad(lambda a, b: a * b)(x, x * x)
+    with tf.variable_scope("resources", use_resource=True):
+        z = tf.recompute_grad(lambda a, b: a * b)(x, x * x)
     np.testing.assert_array_equal(run(tf.gradients(z, x)[0]), [27, 108])
 
 
