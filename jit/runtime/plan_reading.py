@@ -239,8 +239,8 @@ class Reader:
         if not _is_native(row):
             start, kind, wanted, target = row
             return ControlNumbers(start, kind, wanted, None, target)
-        start, kernel, _, parts, extents = row
-        return StepNumbers(self.kernels[kernel].address, start, *extents, parts)
+        start, kernel, _, extents = row
+        return StepNumbers(self.kernels[kernel].address, start, *extents)
 
     def _stops(self) -> dict[int, Any]:
         return {row: self._stop(kind, what) for row, kind, what in self.tables["stops"]}
@@ -324,8 +324,8 @@ class Reader:
         for position, array in fixed:
             args[position] = array.ctypes.data
         for row in filter(_is_native, self.tables["rows"]):
-            _, _, parts, first, _ = row
-            for place, part in enumerate(parts, first):
+            _, _, parts, extents = row
+            for place, part in enumerate(parts, extents[-1]):
                 args[place] = self.kernels[part].address
         return args
 

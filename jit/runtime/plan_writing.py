@@ -227,8 +227,7 @@ class Writer:
             else:
                 assert isinstance(step, (KernelStep, CallStep))
                 parts = [self._kernel(part) for part in compiler.parts_of(step.kernel)]
-                kernel = self._kernel(step.kernel)
-                rows.append([numbers.start, kernel, parts, numbers.parts, _extents(numbers)])
+                rows.append([numbers.start, self._kernel(step.kernel), parts, _extents(numbers)])
         return rows
 
     def _kernel(self, kernel: Any) -> int:
@@ -339,4 +338,4 @@ def _without_leads(template: Template) -> tuple[np.ndarray, Places]:
 
 def _extents(step: StepNumbers) -> list[Any]:
     sizes = [step.rows, step.columns, step.positions, step.row_tile, step.col_tile]
-    return [*sizes, step.cost, step.together]
+    return [*sizes, step.cost, step.together, step.parts]
