@@ -152,10 +152,15 @@ def test_only_a_walk_that_takes_long_lets_other_threads_go_on(has_jumps: bool) -
         # The first time nobody knows how long it takes.
         for run in runs:
             run()
+        # (A walk that the system interrupts has taken long: of a few tries one is quiet.)
+        found = []
+        for _ in range(5):
+            before = turns[0]
+            for _ in range(100):
+                runs[0]()
+            found.append(turns[0] - before)
+        assert min(found) == 0
         before = turns[0]
-        for _ in range(100):
-            runs[0]()
-        assert turns[0] == before
         # (A busy system may not wake up the other thread in time.)
         assert any((runs[1](), turns[0] > before)[1] for _ in range(100))
     assert all((problem.buffers[-1] != 0).all() for problem in problems)
