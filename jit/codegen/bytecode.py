@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 
+from ..kernel.grain import is_plain
 from ..kernel.ir import (
     Apply,
     AxisIndex,
@@ -111,7 +112,7 @@ class _Translator:
 
     def _stores(self, stores: Sequence[Store]) -> None:
         """Values, all of which are known before the first is written."""
-        offsets = [s.index.offset for s in stores if not _is_plain(s.index.offset)]
+        offsets = [s.index.offset for s in stores if not is_plain(s.index.offset)]
         roots = [*(store.value for store in stores), *(o for o in offsets if o is not None)]
 
         def write(values: Values) -> None:
@@ -247,19 +248,14 @@ class _Translator:
 
     def _move(self, name: str, buffer: int, index: Index, register: int, values: Values) -> None:
         code, dtype, offset = self.code, self.kernel.buffers[buffer].dtype, index.offset
-        strides = [*index.strides, offset if _is_plain(offset) and offset is not None else 0]
+        strides = [*index.strides, offset if is_plain(offset) and offset is not None else 0]
         block = code.move(name, dtype, register, [_number(stride) for stride in strides])
         code.given[block + operands.ADDRESS] = buffer
         code.number(block + operands.ACROSS, index.strides[self.across])
         if self.down is not None:
             code.number(block + operands.DOWN, index.strides[self.down])
-        if not _is_plain(offset) and offset is not None:
+        if not is_plain(offset) and offset is not None:
             code.registers[block + operands.OFFSETS] = values[offset]
-
-
-def _is_plain(offset: Expr | None) -> bool:
-    """Is an offset the same everywhere?"""
-    return offset is None or isinstance(offset, (Param, Const))
 
 
 def _number(value: Expr | int) -> Param | int:
@@ -273,7 +269,7 @@ def _operands(node: Expr) -> tuple[Expr, ...]:
     """What a node needs in registers."""
     if isinstance(node, Apply):
         return node.args
-    if isinstance(node, Load) and not _is_plain(node.index.offset):
+    if isinstance(node, Load) and not is_plain(node.index.offset):
         assert node.index.offset is not None
         return (node.index.offset,)
     return ()

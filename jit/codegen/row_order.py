@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """In which order a kernel's rows are counted, where they lie on several axes.
 
-Tiles are rows by number.  A run may begin with a kernel that is evaluated and end with its machine
-code, tile by tile: so both have to mean the same rows, and ask here.  Imports no Numba.
+Tiles are rows by number.  A run may begin with a kernel's bytecode and end with its machine code,
+tile by tile: so both have to mean the same rows, and ask here.  Imports no Numba.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def crossing(kernel: Kernel, near: Container[Any]) -> tuple[int, tuple[Load, ...
     inner = len(kernel.axes) - 1
     if kernel.form != "map" or inner < 1 or any(s.index.strides[inner] != 1 for s in kernel.stores):
         return None
-    if not all(_is_plain(store.index.offset) for store in kernel.stores):
+    if not all(is_plain(store.index.offset) for store in kernel.stores):
         return None
     along = _along(kernel)
     found = {load: axis for load, axis in along.items() if load.index.strides[inner] not in near}
@@ -92,13 +92,13 @@ def _along(kernel: Kernel) -> dict[Load, int]:
     found = {}
     loads = (node for node in nodes(kernel) if isinstance(node, Load))
     for load in dict.fromkeys(loads):
-        if kernel.buffers[load.buffer].access == "r" and _is_plain(load.index.offset):
+        if kernel.buffers[load.buffer].access == "r" and is_plain(load.index.offset):
             axes = [axis for axis, stride in enumerate(load.index.strides[:-1]) if stride == 1]
             if len(axes) == 1:
                 found[load] = axes[0]
     return found
 
 
-def _is_plain(offset: Expr | None) -> bool:
+def is_plain(offset: Expr | None) -> bool:
     """Is an offset the same everywhere?"""
     return offset is None or isinstance(offset, (Param, Const))

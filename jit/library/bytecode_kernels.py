@@ -15,6 +15,7 @@ taken to compile the kernel.
 from __future__ import annotations
 
 from .plain_vocabulary import (
+    GIVEN,
     Arguments,
     Pointer,
     atomic_add,
@@ -26,6 +27,8 @@ from .plain_vocabulary import (
     region,
 )
 
+IS_MAP: bool = GIVEN  # the form of kernels; else that of columns
+IS_ROW: bool = GIVEN
 LIMIT = 512  # the most elements of a block
 
 # In front of a kernel's arguments: memory for each thread, how much that is, and the desk.
@@ -246,16 +249,6 @@ def go_through_map(words: Pointer, r0: int, r1: int, c0: int, c1: int, worker: i
         row += count
 
 
-def run_map(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: those of a kernel of the map form, which has a desk."""
-    if not is_done(args, worker, r0, r1, c0, c1):
-        desk, memory = pointer(region(args[DESK], "int64")), args[MEMORY] + worker * args[BYTES]
-        set_up(args, desk, memory)
-        words = pointer(region(memory, "int64"))
-        go_through_map(words, r0, r1, c0, c1, worker)
-        note(words, desk, args[DESK], (r1 - r0) * (c1 - c0))
-
-
 @helper
 def go_along_rows(words: Pointer, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """A program of the row form."""
@@ -272,16 +265,6 @@ def go_along_rows(words: Pointer, r0: int, r1: int, c0: int, c1: int, worker: in
         if words[late] < words[late + 1]:
             along_rows(words, end, worker)
         run_section(words, end + 1, 1, 1, worker)
-
-
-def run_rows(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: those of a kernel of the row form, which has a desk."""
-    if not is_done(args, worker, r0, r1, c0, c1):
-        desk, memory = pointer(region(args[DESK], "int64")), args[MEMORY] + worker * args[BYTES]
-        set_up(args, desk, memory)
-        words = pointer(region(memory, "int64"))
-        go_along_rows(words, r0, r1, c0, c1, worker)
-        note(words, desk, args[DESK], r1 - r0)
 
 
 @helper
@@ -307,11 +290,18 @@ def go_down_columns(words: Pointer, r0: int, r1: int, c0: int, c1: int, worker: 
             column += width
 
 
-def run_columns(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: those of a kernel of the column form, which has a desk."""
+def run(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: those of a kernel of the form, which has a desk."""
     if not is_done(args, worker, r0, r1, c0, c1):
         desk, memory = pointer(region(args[DESK], "int64")), args[MEMORY] + worker * args[BYTES]
         set_up(args, desk, memory)
-        words = pointer(region(memory, "int64"))
-        go_down_columns(words, r0, r1, c0, c1, worker)
-        note(words, desk, args[DESK], (r1 - r0) * (c1 - c0))
+        words, elements = pointer(region(memory, "int64")), r1 - r0
+        if IS_MAP:
+            go_through_map(words, r0, r1, c0, c1, worker)
+        elif IS_ROW:
+            go_along_rows(words, r0, r1, c0, c1, worker)
+        else:
+            go_down_columns(words, r0, r1, c0, c1, worker)
+        if not IS_ROW:
+            elements = elements * (c1 - c0)
+        note(words, desk, args[DESK], elements)

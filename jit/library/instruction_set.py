@@ -15,11 +15,7 @@ from .template import specialise
 
 # What elements are moved as, by their bytes.
 MOVED = {1: "uint8", 2: "uint16", 4: "int32", 8: "int64"}
-_RUN = {
-    "map": bytecode_kernels.run_map,
-    "row": bytecode_kernels.run_rows,
-    "column": bytecode_kernels.run_columns,
-}
+_FORMS = ("map", "row", "column")
 _MOVES = {"load": instruction_kernels.load, "store": instruction_kernels.store}
 # Numbers that programs reduce as a rule.
 _WHOLE = ("int32", "int64")
@@ -28,7 +24,8 @@ _WHOLE = ("int32", "int64")
 @cache
 def machine(form: str) -> LibraryKernel:
     """What runs programs of kernels of a form."""
-    return specialise(f"run_{form}", _RUN[form])
+    is_map, is_row = form == "map", form == "row"
+    return specialise(f"run_{form}", bytecode_kernels.run, IS_MAP=is_map, IS_ROW=is_row)
 
 
 @cache
@@ -60,7 +57,7 @@ def lanes(fn: str, dtype: str) -> LibraryKernel:
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
     """Every kernel of the machine for numbers of these dtypes."""
-    yield from map(machine, _RUN)
+    yield from map(machine, _FORMS)
     yield from (move(name, size) for name in _MOVES for size in MOVED)
     yield positions()
     yield from (reduction(fn, "bool") for fn in ("any", "all"))

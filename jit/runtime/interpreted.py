@@ -66,7 +66,7 @@ class Interpreted:
         return self._desk.lead
 
     @property
-    def is_evaluated(self) -> bool:
+    def is_bytecode(self) -> bool:
         """Is it bytecode still?"""
         return self._made is None
 
@@ -77,7 +77,7 @@ class Interpreted:
 
     def take(self) -> None:
         """Goes on by its machine code if a thread has made that."""
-        if self.is_evaluated and compile_workers.here().has_made(self._symbol):
+        if self.is_bytecode and compile_workers.here().has_made(self._symbol):
             self._compile()
 
     def give_up(self) -> None:
@@ -152,7 +152,7 @@ class FirstKernels:
             return bool(self._left)
         for kernel in self._left:
             kernel.take()
-        self._left = [kernel for kernel in self._left if kernel.is_evaluated]
+        self._left = [kernel for kernel in self._left if kernel.is_bytecode]
         seconds -= self._first
         worth = _worth(len(self._left))
         if self._is_ahead and seconds > _BEGIN * worth:

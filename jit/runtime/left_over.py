@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a process has evaluated and never compiled, another one compiles when it has ended.
+"""What was bytecode to the end of a process, another one compiles when it has ended.
 
 So the next process of the same program finds its kernels in the cache, as if this one had waited
 for them.  It is one process, which takes what the processor has to spare, and only of the kernels
-that were evaluated last.  Imports the compiler.
+that began last.  Imports the compiler.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LEFT: dict[Kernel, compiler.Origin | None] = {}
 
 
 def note(kernels: Iterable[tuple[Kernel, compiler.Origin | None]]) -> None:
-    """Remembers kernels that were evaluated."""
+    """Remembers kernels that begin as bytecode."""
     if not _LEFT:
         atexit.register(hand_over)
     for kernel, origin in kernels:

@@ -129,7 +129,7 @@ class Plan:
 
 @record(frozen=True, eq=False)
 class FirstPlan(Plan):
-    """A plan for the first runs, in which some kernels are evaluated."""
+    """A plan for the first runs, in which some kernels are bytecode."""
 
     runs_python: ClassVar[bool] = True
     first: FirstKernels

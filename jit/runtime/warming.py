@@ -50,7 +50,7 @@ def kernels(dtypes: Sequence[str] = ("float32",)) -> list[LibraryKernel]:
 
 
 def all_kernels(dtypes: Sequence[str] = ("float32",)) -> list[Kernel | LibraryKernel]:
-    """The library, and what kernels are evaluated with before they are compiled."""
+    """The library, and the functions that bytecode has."""
     floats = [dtype for dtype in instructions.DTYPES if dtype in dtypes]
     return [*kernels(dtypes), *instructions.closed(floats)]
 

@@ -226,7 +226,7 @@ def test_a_kernel_with_much_to_do_is_compiled_in_the_middle(evaluated, monkeypat
     x = tf.placeholder(tf.float32, [None, None])
     found = both(lambda: tf.reduce_sum(tf.exp(x) + 0.25, 0), {x: numbers(3000, 200)})
     same(*found)
-    assert any(one.seconds and not one.is_evaluated for one in evaluated)
+    assert any(one.seconds and not one.is_bytecode for one in evaluated)
 
 
 def test_the_first_tile_tells_how_much_there_is_to_do(evaluated, monkeypatch):
@@ -300,14 +300,14 @@ def test_runs_go_on_until_their_kernels_are_compiled(evaluated, monkeypatch):
     with tf.Session() as sess:
         found = [sess.run(y, feeds) for _ in range(4)]
         before = evaluated.seconds
-        assert len(evaluated.kernels) == 2 and all(one.is_evaluated for one in evaluated)
+        assert len(evaluated.kernels) == 2 and all(one.is_bytecode for one in evaluated)
         # Had there been threads: one kernel is there after a run, another after the next.
         for number, kernel in enumerate(evaluated.kernels):
             job = compiler._job(kernel, compiler.labels_of(compiler.content_of(kernel)))
             made = job, compiler.machine_code(job), 0.1
             monkeypatch.setitem(compile_workers.here()._made, job.symbol, made)
             found += [sess.run(y, feeds) for _ in range(2)]
-            assert sum(not one.is_evaluated for one in evaluated) == number + 1
+            assert sum(not one.is_bytecode for one in evaluated) == number + 1
         seconds = evaluated.seconds
         found += [sess.run(y, feeds) for _ in range(2)]
     for later in found:

@@ -69,7 +69,7 @@ def test_factors_that_are_none_are_refused(pairs, factors, text):
         training.multiply_gradients(pairs, factors)
 
 
-def test_what_was_trained_is_evaluated_from_its_checkpoint(tmp_path):
+def test_what_was_trained_is_bytecode_from_its_checkpoint(tmp_path):
     loss, _ = line()
     step = training.create_train_op(loss, tf.train.GradientDescentOptimizer(0.5))
     hooks = [tf.train.StopAtStepHook(30)]
