@@ -21,7 +21,8 @@ from ...engine import gc_pause, settings, stopping
 from ...engine.record_class import record
 from .. import isolated, target
 from ..cache import link_journal, object_file, shipped, store
-from ..kernel.ir import Kernel, digest
+from ..kernel.ir import Kernel
+from ..kernel.ir_text import digest
 from ..kernel.module_source import installed_version, module_source
 from ..library import template
 from ..library.library_kernel import LibraryKernel
@@ -120,9 +121,9 @@ def _sourced(key: tuple[str, str], kernel: Kernel | LibraryKernel) -> Compiled:
     return known
 
 
-def stored_kernels(named: Sequence[tuple[str, str]]) -> list[Compiled] | None:
-    """The kernels of these names and contents (`content_of`), if all are in the cache or came with
-    the package; else None."""
+def stored_kernels(named: Sequence[tuple[str, str]]) -> list[Compiled | None]:
+    """The kernels of these names and contents (`content_of`); None for those that are not in the
+    cache and did not come with the package."""
     aim = repr(target.current())
     with alone(), _noting() as note:
         for name, content in named:
@@ -131,11 +132,10 @@ def stored_kernels(named: Sequence[tuple[str, str]]) -> list[Compiled] | None:
                 continue
             labels = labels_of(content)
             known = _from_package(name, content, None, labels) or _from_cache(name, labels, note)
-            if known is None:
-                return None
-            STATS.hits += 1
-            _DONE[content, aim] = known
-    return [_DONE[content, aim] for _, content in named]
+            if known is not None:
+                STATS.hits += 1
+                _DONE[content, aim] = known
+    return [_DONE.get((content, aim)) for _, content in named]
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import hashlib
 from dataclasses import dataclass
 
 from ..kernel import ir
+from ..kernel.ir_text import digest
 from ..library.library_kernel import LibraryKernel
 from . import block_emit
 
@@ -46,7 +47,7 @@ class KernelText:
 def kernel_text(kernel: ir.Kernel | LibraryKernel) -> KernelText:
     """The text of a kernel for a GPU.  (One that calls others by address has none there.)"""
     if isinstance(kernel, ir.Kernel):
-        return KernelText(f"cuda_{ir.digest(kernel)}", block_emit.emit(kernel), kernel.form)
+        return KernelText(f"cuda_{digest(kernel)}", block_emit.emit(kernel), kernel.form)
     name = hashlib.blake2b(kernel.text.encode(), digest_size=16).hexdigest()
     form = BLOCK if kernel.block else LIBRARY
     return KernelText(f"cuda_{name}", kernel.text, form, kernel.block)

@@ -212,61 +212,6 @@ def declaration(dtypes: Iterable[str]) -> str:
     return f"BUFFERS = {tuple(dtypes)!r}"
 
 
-def digest(kernel: Kernel) -> str:
-    """A content hash of a kernel, stable between processes and versions of Python (hex, 32)."""
-    import hashlib
-
-    return hashlib.blake2b("\n".join(lines(kernel)).encode(), digest_size=16).hexdigest()
-
-
-def lines(root: Any) -> list[str]:
-    """The nodes below `root` in order of use, one a line, each naming its children by number.
-
-    Shared nodes appear once, so the text grows with the graph and not with its paths.
-    """
-    numbers: dict[int, int] = {}
-    text: list[str] = []
-    # No recursion: a chain of instructions may be longer than Python's stack is deep.
-    stack: list[Any] = [root]
-    while stack:
-        node = stack[-1]
-        if id(node) in numbers:
-            stack.pop()
-            continue
-        kind = type(node)
-        values = [getattr(node, name) for name in kind.__match_args__]
-        children = _children(values)
-        missing = [child for child in children if id(child) not in numbers]
-        if missing:
-            missing.reverse()
-            stack += missing
-            continue
-        stack.pop()
-        # Children are numbers in order of use, not addresses: all processes must get one text.
-        told = [f"{n}={_text(v, numbers)}" for n, v in zip(kind.__match_args__, values)]
-        numbers[id(node)] = len(text)
-        text.append(f"{len(text)}: {kind.__name__}({', '.join(told)})")
-    return text
-
-
-def _children(values: list[Any]) -> list[Any]:
-    found: list[Any] = []
-    for value in values:
-        # Literals have another metaclass: they are no lines of their own, but stand where they are
-        # used.
-        if type(value) is tuple:
-            found += [item for item in value if type(type(item)) is _Interned]
-        elif type(type(value)) is _Interned:
-            found.append(value)
-    return found
-
-
-def _text(value: Any, numbers: dict[int, int]) -> str:
-    if type(value) is tuple:
-        return "(" + " ".join([_text(item, numbers) for item in value]) + ")"
-    return f"%{numbers[id(value)]}" if type(type(value)) is _Interned else repr(value)
-
-
 def nodes(kernel: Kernel) -> list[Expr]:
     """All expressions of a kernel, those of addresses among them; some may come several times."""
     roots: list[Expr] = [reduction.value for reduction in kernel.reductions]

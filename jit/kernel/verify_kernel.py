@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from . import ir, scalar
+from .ir_text import text_of
 
 # Tests switch this on for all kernels.
 enabled = False
@@ -232,4 +233,4 @@ def _fits(element: str, dtype: str) -> bool:
 
 
 def _text(kernel: ir.Kernel) -> str:
-    return "\n".join(ir.lines(kernel))
+    return text_of(kernel).replace("],[", "],\n[")

@@ -26,6 +26,7 @@ from ..codegen import compile_workers
 from ..codegen.machine import Desk, address_of, is_ready
 from ..codegen.signature import SIGNATURE
 from ..kernel.ir import Kernel
+from ..trace.segment import Segment
 
 # Seconds that a kernel's bytecode may take before it is compiled, which takes about as long; and
 # what the first that a process compiles takes longer, as LLVM is loaded.
@@ -138,6 +139,12 @@ class FirstKernels:
         self._first: float | None = None  # the seconds of the first run
         self._left: list[Interpreted] = []  # those that are still bytecode
         _BEGUN.add(self)
+
+    @classmethod
+    def of(cls, segment: Segment) -> FirstKernels:
+        """None yet, of a plan of a segment."""
+        # A session of one thread has said what it may take of the machine.
+        return cls(segment.evaluate.threads != 1)
 
     @property
     def is_new(self) -> bool:

@@ -129,10 +129,14 @@ class Plan:
 
 @record(frozen=True, eq=False)
 class FirstPlan(Plan):
-    """A plan for the first runs, in which some kernels are bytecode."""
+    """A plan for the first runs, in which some kernels are bytecode.
+
+    for_good: makes the same plan with all kernels compiled.
+    """
 
     runs_python: ClassVar[bool] = True
     first: FirstKernels
+    for_good: Callable[[], Plan]
 
 
 def _around(
@@ -159,16 +163,10 @@ def compile_segment(traced: Traced, is_first: bool = False) -> Plan:
     return _finished(traced, steps, seconds, began, is_first)
 
 
-def for_good(plan: Plan) -> Plan:
-    """A plan that has run, with all kernels compiled."""
-    return _finished(plan.traced, plan.schedule, plan.seconds, plan.began, False)
-
-
 def _finished(
     traced: Traced, steps: Schedule, seconds: dict[str, float], began: float, is_first: bool
 ) -> Plan:
-    # A session of one thread has said what it may take of the machine.
-    begins = FirstKernels(traced.segment.evaluate.threads != 1) if is_first else None
+    begins = FirstKernels.of(traced.segment) if is_first else None
     with timed("compile", seconds):
         kernels, parts, first = _compile_kernels(steps, traced, begins)
     with timed("lay out", seconds):
@@ -180,7 +178,8 @@ def _finished(
     every = tuple(dict.fromkeys(part for called in parts for part in called))
     facts = traced, steps, kernels, every, template, seconds, began
     if begins is not None and begins.kernels:
-        return FirstPlan(*facts, begins)
+        again = partial(_finished, traced, steps, seconds, began, False)
+        return FirstPlan(*facts, begins, again)
     plan = Plan(*facts)
     debug.show("timing", plan)
     return plan

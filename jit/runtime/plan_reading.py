@@ -7,7 +7,7 @@ Imports the schedule and the compiler.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,12 +54,10 @@ class Reader:
         self,
         stored: Stored,
         outside: Outside,
-        kernels: Sequence[Compiled],
         error_of: Callable[[int], Callable[..., BaseException]],
     ) -> None:
-        """kernels: those of the tables; error_of gives what a check raises, by its number."""
+        """error_of gives what a check raises, by its number."""
         self.tables, self.arrays, self.outside = stored.tables, stored.arrays, outside
-        self.kernels = kernels
         self.shapes: dict[Value, list[int]] = {}
         self.contents: dict[Value, list[int]] = {}
         self.slot_of: dict[Value, int] = {}
@@ -227,20 +225,21 @@ class Reader:
         return self.all_checks[: self.tables["last checks"]]
 
     @property
-    def row_kernels(self) -> list[tuple[Compiled, list[Compiled]]]:
-        """The kernel of each native step, and those that it calls."""
-        return [
-            (self.kernels[row[1]], [self.kernels[part] for part in row[2]])
-            for row in self.tables["rows"]
-            if _is_native(row)
-        ]
+    def row_kernels(self) -> list[tuple[int, list[int]]]:
+        """The number of the kernel of each native step, and of those that it calls."""
+        return [(row[1], row[2]) for row in self.tables["rows"] if _is_native(row)]
 
-    def _row(self, row: list[Any]) -> StepNumbers | ControlNumbers:
+    @property
+    def bytecode(self) -> dict[int, tuple[str, dict[str, Any]]]:
+        """By the number of a kernel that was not compiled, what it is, and where from."""
+        return {number: (text, facts) for number, text, facts in self.tables["bytecode"]}
+
+    def _row(self, row: list[Any], kernels: Sequence[Compiled]) -> StepNumbers | ControlNumbers:
         if not _is_native(row):
             start, kind, wanted, target = row
             return ControlNumbers(start, kind, wanted, None, target)
         start, kernel, _, extents = row
-        return StepNumbers(self.kernels[kernel].address, start, *extents)
+        return StepNumbers(kernels[kernel].address, start, *extents)
 
     def _stops(self) -> dict[int, Any]:
         return {row: self._stop(kind, what) for row, kind, what in self.tables["stops"]}
@@ -276,22 +275,31 @@ class Reader:
 
     # Argument blocks
 
-    def template(self, compute: Callable[..., tuple[int, ...]]) -> Template:
-        """The argument blocks, with the addresses that things have in this process."""
+    def template(
+        self,
+        compute: Callable[..., tuple[int, ...]],
+        kernels: Sequence[Compiled],
+        leads: Mapping[int, tuple[int, int]],
+    ) -> Template:
+        """The argument blocks, with the addresses that things have in this process.
+
+        kernels: those of the tables; leads: of those that are bytecode, by number, what stands for
+        them (`Desk.lead`).
+        """
         tables, arrays = self.tables, self.arrays
         fixed = [(at, aligned_copy(self._constant(*which))) for at, which in tables["fixed"]]
-        steps = [self._row(row) for row in tables["rows"]]
+        steps = [self._row(row, kernels) for row in tables["rows"]]
         slots = [(number, int(live, 16)) for number, live in tables["slots"]]
         return Template(
             compute=compute,
-            args=self._args(fixed),
+            args=self._args(fixed, kernels, leads),
             numbers=self._places("number places"),
             arena=self._places("arena places"),
             feeds=[(number, arrays[places]) for number, places in tables["feeds"]],
             cells=[(self.outside.cells[n], arrays[places]) for n, places in tables["variables"]],
             reserves=[self._reserve(*each) for each in tables["reserves"]],
             draws=self.draws,
-            scratch=self._places("scratch places"),
+            scratch=self._scratch(leads),
             stacks=[(at, self.stacks[number], size) for at, number, size in tables["stacks"]],
             steps=steps,
             slots=slots,
@@ -319,15 +327,37 @@ class Reader:
         positions, sources = self.tables[name]
         return Places.of(self.arrays[positions], self.arrays[sources])
 
-    def _args(self, fixed: list[tuple[int, np.ndarray]]) -> np.ndarray:
+    def _args(
+        self,
+        fixed: list[tuple[int, np.ndarray]],
+        kernels: Sequence[Compiled],
+        leads: Mapping[int, tuple[int, int]],
+    ) -> np.ndarray:
         args = self.arrays[self.tables["args"]].copy()
         for position, array in fixed:
             args[position] = array.ctypes.data
-        for row in filter(_is_native, self.tables["rows"]):
-            _, _, parts, extents = row
-            for place, part in enumerate(parts, extents[-1]):
-                args[place] = self.kernels[part].address
+        for start, kernel, parts, (*_, place, lead) in filter(_is_native, self.tables["rows"]):
+            for number, part in enumerate(parts, place):
+                args[number] = kernels[part].address
+            if kernel in leads:
+                if not lead:
+                    raise ValueError("it has no room for bytecode")
+                args[start - 1] = leads[kernel][1]
         return args
+
+    def _scratch(self, leads: Mapping[int, tuple[int, int]]) -> Places:
+        """Where the addresses of memory go; machine code takes none in front of its block."""
+        places, numbers = self._places("scratch places"), self.tables["numbers"]
+        at = {position: n for n, position in enumerate(places.positions.tolist())}
+        kept = np.ones(len(at), bool)
+        for start, kernel, _, (*_, lead) in filter(_is_native, self.tables["rows"]):
+            if not lead:
+                continue
+            number = at[start - lead]
+            kept[number] = kernel in leads
+            if kernel in leads and numbers[places.sources[number]] != leads[kernel][0]:
+                raise ValueError("its bytecode takes other memory")
+        return Places.of(places.positions[kept], places.sources[kept])
 
     def _reserve(
         self,

@@ -7,12 +7,15 @@ Imports the schedule and the compiler.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..cache import store
 from ..codegen import compile as compiler
+from ..kernel.ir_text import text_of
 from ..library.random import PhiloxReservation
 from ..program.editing import Check
 from ..program.tensor_ir import Constant, Feed, GrowableStack, Host, Read, Sizes, Value, home
@@ -30,11 +33,9 @@ from ..schedule.steps import (
 )
 from ..trace.segment import Hasty
 from . import driver, thread_pool
+from .plan import FirstPlan, Plan
 from .plan_encoding import Stored, name_of
 from .plan_key import NotStored, Outside, digest_of
-
-if TYPE_CHECKING:
-    from .plan import Plan
 
 # Bytes of constants that a plan may bring which are not the graph's, or little of it.
 _MOST_CONSTANTS = 1 << 20
@@ -86,6 +87,7 @@ class Writer:
             "last checks": len(schedule.checks),
             "hosts": [self._host(step) for step in hosts],
             "rows": self._rows(),
+            "bytecode": self._bytecode(),
             "steps": len(schedule.steps),
             "walkers": self._walkers(),
             "numbers": list(self.plan.template.compute(*symbols)),
@@ -230,6 +232,13 @@ class Writer:
                 rows.append([numbers.start, self._kernel(step.kernel), parts, _extents(numbers)])
         return rows
 
+    def _bytecode(self) -> list[Any]:
+        """The kernels that are not compiled yet: by number, what they are, and where from."""
+        first = self.plan.first.kernels if isinstance(self.plan, FirstPlan) else ()
+        found = {self._kernel(one.kernel): one for one in first}
+        origins = [(n, one.kernel, one.origin or store.Facts) for n, one in found.items()]
+        return [(n, text_of(kernel), asdict(origin())) for n, kernel, origin in origins]
+
     def _kernel(self, kernel: Any) -> int:
         named = kernel.name, compiler.content_of(kernel)
         return self._kernels.setdefault(named, len(self._kernels))
@@ -272,13 +281,12 @@ class Writer:
     # Argument blocks
 
     def _template(self, template: Template) -> dict[str, Any]:
-        args, scratch = _without_leads(template)
         return {
             "texts": template.texts,
-            "args": self._array(args),
+            "args": self._array(_without_desks(template)),
             "number places": self._places(template.numbers),
             "arena places": self._places(template.arena),
-            "scratch places": self._places(scratch),
+            "scratch places": self._places(template.scratch),
             "feeds": [(number, self._array(places)) for number, places in template.feeds],
             "variables": [(self._cell(c), self._array(places)) for c, places in template.cells],
             "reserves": [self._reserve(reserved) for reserved in template.reserves],
@@ -323,19 +331,13 @@ def _numbered(numbers: dict[Any, int], thing: Any) -> int:
     return numbers[thing]
 
 
-def _without_leads(template: Template) -> tuple[np.ndarray, Places]:
-    """The arguments, and where scratch memory goes, without what bytecode has in front of blocks:
-    who finds the plan has machine code."""
-    steps = (step for step in template.steps if isinstance(step, StepNumbers))
-    leads = [place for step in steps for place in range(step.start - step.lead, step.start)]
-    if not leads:
-        return template.args, template.scratch
-    args, scratch = template.args.copy(), template.scratch
-    args[leads] = 0
-    kept = ~np.isin(scratch.positions, leads)
-    return args, Places.of(scratch.positions[kept], scratch.sources[kept])
+def _without_desks(template: Template) -> np.ndarray:
+    """The arguments without what stands for bytecode in this process."""
+    args = template.args.copy()
+    args[[s.start - 1 for s in template.steps if isinstance(s, StepNumbers) and s.lead]] = 0
+    return args
 
 
 def _extents(step: StepNumbers) -> list[Any]:
     sizes = [step.rows, step.columns, step.positions, step.row_tile, step.col_tile]
-    return [*sizes, step.cost, step.together, step.parts]
+    return [*sizes, step.cost, step.together, step.parts, step.lead]

@@ -24,7 +24,7 @@ from ..kernel.reference import dtype_name
 from ..kernel.scalar import holds
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import Unanswered
-from ..schedule.bind import Binding, Placement, computed, settle
+from ..schedule.bind import Binding
 from ..schedule.frame import Arena
 from ..trace.bit_exact import is_exact
 from ..trace.builder import Misjudged
@@ -34,7 +34,8 @@ from . import left_over, recompile_warning, stored_plan
 from .backend import backend_of
 from .done import Misguessed, undo
 from .execution import Run
-from .plan import FirstPlan, Plan, for_good
+from .placements import Placements
+from .plan import FirstPlan, Plan
 from .size_patterns import matched, outlined, pattern_of
 from .variable_places import StalePlan
 
@@ -45,10 +46,8 @@ _MOST_BINDINGS = 512
 _MOST_RUNS = 256
 # Sizes that a run was laid out for so often have a run of their own, which takes as long to make.
 _OFTEN = 16
-# Of slots of so many bytes in all room for a quarter more is little memory.
-_LITTLE = 1 << 24
-# Of fewer operations a program is traced for itself, to see whether it is exact.
-_MOST_TRACED_TWICE = 64
+# Of fewer operations a program is traced to see whether it is exact, before the cache is asked.
+_QUICK_TO_TRACE = 64
 # So many assumptions of a segment may turn out to be wrong, one by one, before it makes none.
 _MOST_DOUBTS = 8
 
@@ -91,17 +90,16 @@ class SegmentPlans:
         self._patterns: dict[tuple[object, ...], tuple[object, ...]] = {}  # by outline
         self._compiled: dict[Traced, Plan] = {}
         self._ready: dict[object, tuple[Plan, Binding]] = {}
-        self._learnt: dict[
-            tuple[Plan, tuple[int, ...]], Binding
-        ] = {}  # at sizes that runs measured
-        # Where slots may lie, the least memory first.
-        self._placements: dict[Plan, list[Placement]] = {}
+        # At sizes that runs measured.
+        self._learnt: dict[tuple[Plan, tuple[int, ...]], Binding] = {}
+        self._placements = Placements()
         # Where the plans of programs belong in the cache, and those that were found there.
         self._slots: dict[Traced, stored_plan.Slot] = {}
         self._found: dict[Traced, stored_plan.Found] = {}
         self._may_find = self.backend.keeps_plans and not is_turn
+        self._asked: tuple[object, Traced] | None = None  # see is_exact
         # Those for one run that have run, and at which sizes.
-        self._ran: dict[Plan, tuple[int, ...]] = {}
+        self._ran: dict[FirstPlan, tuple[int, ...]] = {}
         # May the first run of a plan do without machine code of its kernels?
         is_always = settings.mode(segment.evaluate.session.config) == "always"
         self.may_evaluate = not is_always and not is_turn
@@ -177,8 +175,8 @@ class SegmentPlans:
         # One run goes from sizes to sizes. Those that come again and again get one for themselves.
         binding.uses += 1
         placement = binding.placement
-        if plan.traced.scope.measured and plan in self._placements:
-            placement = self._placements[plan][-1]
+        if plan.traced.scope.measured:
+            placement = self._placements.largest(plan) or placement
         # (A run keeps where its slots lie, as it does its binding.)
         spare: Run | None = arena.spares.get(id(placement))
         if spare is not None and binding.uses < _OFTEN and spare.adopt(binding, arrays):
@@ -214,7 +212,7 @@ class SegmentPlans:
             if binding is None:
                 if len(self._learnt) >= _MOST_BINDINGS:
                     self._learnt.pop(next(iter(self._learnt)))
-                binding = self._learnt[key] = self._bound(run.plan, symbols)
+                binding = self._learnt[key] = self._placements.bound(run.plan, symbols)
             # The next run with such inputs begins with what this one learnt.
             self._ready[run.key] = run.plan, binding
             return binding
@@ -225,34 +223,6 @@ class SegmentPlans:
         run = run or self._new_run(before.plan, binding, arena, before.feeds, before)
         run.key = before.key
         return run
-
-    def _bound(self, plan: Plan, symbols: tuple[int, ...]) -> Binding:
-        """A plan for such sizes, be they fed or learnt in the middle of a run."""
-        try:
-            return self._placed(plan, symbols)
-        except OverflowError:
-            from ..report.exhausted import beyond_addresses
-
-            raise beyond_addresses() from None
-
-    def _placed(self, plan: Plan, symbols: tuple[int, ...]) -> Binding:
-        """A binding, in places that the plan had before if that can be."""
-        binding, known = computed(plan.template, symbols), self._placements.setdefault(plan, [])
-        is_measured, counts = bool(plan.traced.scope.measured), binding.counts
-        # (What is learnt on the way grows within one, as a run goes on where it began.)
-        near = [p for p in known if is_measured or not p.is_roomy(binding.total)]
-        like = next((p for p in near if p.has_room(counts)), near[-1] if near else None)
-        most = None
-        if like is not None and (is_measured or like.total < _LITTLE):
-            # What is another number each time is often not far from the last.
-            most = [size + size // 4 for size in symbols]
-        settle(binding, like, most)
-        if binding.placement is not like:
-            # One that it could stand for as well.
-            if like is not None and (is_measured or not binding.placement.is_roomy(like.total)):
-                known = [p for p in known if p is not like]
-            self._placements[plan] = sorted([*known, binding.placement], key=lambda p: p.total)
-        return binding
 
     def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
         """The plan for these inputs, made if there is none, without running it.
@@ -286,7 +256,7 @@ class SegmentPlans:
                     self._give_way(first, binding.symbols)
             for ran, symbols in self._ran.copy().items():
                 after = self._for_good(ran)
-                self._ready[ran] = after, self._bound(after, symbols)
+                self._ready[ran] = after, self._placements.bound(after, symbols)
             if not self._ready:
                 return []
             key, (plan, binding) = list(self._ready.items())[-1]
@@ -295,7 +265,7 @@ class SegmentPlans:
                     slot = self._slots[plan.traced]
                     traced = trace_segment(slot.segment, slot.feeds, slot.scope)
                     plan = self.backend.compile(traced, is_first=False)
-                binding = self._bound(plan, binding.symbols)
+                binding = self._placements.bound(plan, binding.symbols)
                 self._ready[key] = plan, binding
             return [(plan, binding)]
 
@@ -316,7 +286,7 @@ class SegmentPlans:
         """
         # Whoever asks may never compile anything: to look for plans takes as long as to trace some
         # hundred operations, once in a process.
-        may_find, is_small = self._may_find, len(self.segment.operations) < _MOST_TRACED_TWICE
+        may_find, is_small = self._may_find, len(self.segment.operations) < _QUICK_TO_TRACE
         with self._alone():
             self._may_find = may_find and not is_small
             try:
@@ -331,6 +301,9 @@ class SegmentPlans:
                 exact = traced.is_complete and is_exact(traced.program)
             if exact or is_small:
                 self._drop(traced)
+            if is_small and not exact:
+                # The run that follows takes it, unless another process has stored its plan.
+                self._asked = self._key(arrays), traced
             return exact
 
     @contextmanager
@@ -357,7 +330,7 @@ class SegmentPlans:
             is_known = doubted == self.segment.doubted or len(doubted) > _MOST_DOUBTS
             may_assume = self.segment.may_assume and not is_again and not is_known
             self.segment = replace(self.segment, doubted=doubted, may_assume=may_assume)
-            self._ready, self._learnt, self._placements, self._ran = {}, {}, {}, {}
+            self._ready, self._learnt, self._ran, self._placements = {}, {}, {}, Placements()
             for known in (self._traced, self._compiled, self._slots, self._found):
                 known.clear()
 
@@ -366,8 +339,7 @@ class SegmentPlans:
             kept.pop(traced, None)
         self._learnt = {k: b for k, b in self._learnt.items() if k[0].traced is not traced}
         self._ran = {plan: s for plan, s in self._ran.items() if plan.traced is not traced}
-        placed = self._placements.items()
-        self._placements = {plan: p for plan, p in placed if plan.traced is not traced}
+        self._placements.forget(traced)
         for known in self._traced.values():
             if traced in known:
                 known.remove(traced)
@@ -403,14 +375,14 @@ class SegmentPlans:
                     plan = self._compile(traced)
                 self._compiled[traced] = plan
                 self._note(plan)
-            elif plan in self._ran:
+            elif isinstance(plan, FirstPlan) and plan in self._ran:
                 plan = self._for_good(plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
-            self._ready[key] = plan, self._bound(plan, traced.with_measured(symbols))
+            self._ready[key] = plan, self._placements.bound(plan, traced.with_measured(symbols))
             return self._ready[key]
 
-    def _for_good(self, plan: Plan) -> Plan:
+    def _for_good(self, plan: FirstPlan) -> Plan:
         """The compiled plan in place of one that has run."""
         del self._ran[plan]
         after = self._compiled[plan.traced] = self._compile(plan.traced, plan)
@@ -442,7 +414,7 @@ class SegmentPlans:
             if found is not None:
                 return found
         with self._compiling():
-            traced, slot = self._stored_or_traced(feeds, scope)
+            traced, slot = self._stored_or_traced(arrays, feeds, scope)
         if traced.hasty is None:
             # What cannot be put back is done by a plan before the one that may have to begin anew.
             end = traced.calm_end()
@@ -461,11 +433,14 @@ class SegmentPlans:
         """Raises Misguessed where a program would be another one had it been told other sizes."""
 
     def _stored_or_traced(
-        self, feeds: Sequence[FeedType], scope: Scope
+        self, arrays: Sequence[np.ndarray], feeds: Sequence[FeedType], scope: Scope
     ) -> tuple[Traced, stored_plan.Slot | None]:
         """The program, of a plan in the cache if there is one; and where its plan belongs."""
         slot = stored_plan.slot_of(self.segment, feeds, scope) if self._may_find else None
-        found = stored_plan.find(slot) if slot is not None else None
+        found = stored_plan.find(slot, self.may_evaluate) if slot is not None else None
+        asked, self._asked = self._asked, None
+        if found is None and asked and asked[0] == self._key(arrays) and asked[1].shapes_hold():
+            return asked[1], slot
         if found is None:
             return trace_segment(self.segment, feeds, scope), slot
         traced = found.plan.traced
@@ -553,19 +528,18 @@ class SegmentPlans:
         """Lets one that is compiled take a plan's place, should there be another run."""
         self._ready = {k: r for k, r in self._ready.items() if r[0] is not plan}
         self._learnt = {k: b for k, b in self._learnt.items() if k[0] is not plan}
-        self._placements.pop(plan, None)
+        self._placements.give_up(plan)
         if self._compiled.get(plan.traced) is plan:
             self._ran[plan] = symbols
 
-    def _compile(self, traced: Traced, before: Plan | None = None) -> Plan:
+    def _compile(self, traced: Traced, before: FirstPlan | None = None) -> Plan:
         """A plan of a program, or one for good of that for its first run."""
         slot = self._slots.get(traced) if before is None else None
         saving = stored_plan.Saving(slot, traced) if slot is not None else None
         try:
             with self._compiling():
                 is_first = before is None and self.may_evaluate and not _is_watched()
-                plan = for_good(before) if before else self.backend.compile(traced, is_first)
-                # (Another process finds it when all of its kernels have been compiled.)
+                plan = before.for_good() if before else self.backend.compile(traced, is_first)
                 if saving is not None:
                     saving.save(plan)
                 return plan

@@ -10,25 +10,28 @@ sizes among it, so results are the same whatever a cache holds.  Imports the com
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from ...engine import errors
 from ...engine.record_class import record
 from .. import debug
+from ..cache import store
 from ..cache.plan_files import PLANS
 from ..codegen import compile as compiler
 from ..kernel import size_scope, verify_kernel
+from ..kernel.ir_text import parsed
 from ..passes.fuse import Fused
 from ..program.editing import Program
-from ..schedule.argument_blocks import compiled_numbers
+from ..schedule.argument_blocks import Template, compiled_numbers
 from ..schedule.steps import Schedule
 from ..trace.bit_exact import is_exact
 from ..trace.segment import FeedType, Segment, Traced
 from ..trace.tracer import trace_segment
 from . import driver, thread_pool, warming
-from .plan import Plan, scheduled
+from .interpreted import FirstKernels, Interpreted, first_kernels
+from .plan import FirstPlan, Plan, scheduled
 from .plan_encoding import Stored, from_bytes, to_bytes
 from .plan_key import NotStored, Outside, key_of, require_known, require_worthwhile
 from .plan_reading import Reader, require_sizes
@@ -71,8 +74,11 @@ def slot_of(segment: Segment, feeds: Sequence[FeedType], scope: size_scope.Scope
         return None  # what is wrong with an operation is said when it is traced
 
 
-def find(slot: Slot) -> Found | None:
-    """The plan that is stored there, ready to run, if there is one and its kernels are there."""
+def find(slot: Slot, may_begin: bool) -> Found | None:
+    """The plan that is stored there, ready to run, if there is one and its kernels are there.
+
+    may_begin: as bytecode, those that were bytecode when it was stored and are still not compiled.
+    """
     began = time.perf_counter()
     content = PLANS.load(slot.text)
     if content is None:
@@ -80,7 +86,7 @@ def find(slot: Slot) -> Found | None:
     try:
         stored = from_bytes(content)
         kernels = compiler.stored_kernels(stored.kernels)
-        found = None if kernels is None else _found(slot, stored, kernels, began)
+        found = _Finding(slot, stored, began).found(kernels, may_begin)
     except _DAMAGE as error:
         PLANS.reject(slot.text, f"{type(error).__name__}: {error}")
         return None
@@ -88,29 +94,94 @@ def find(slot: Slot) -> Found | None:
     return found if found is not None and found.plan.traced.shapes_hold() else None
 
 
-def _found(slot: Slot, stored: Stored, kernels: Sequence[compiler.Compiled], began: float) -> Found:
-    checks = _Checks(slot, len(stored.tables["checks"]))
-    reader = Reader(stored, slot.outside, kernels, lambda number: partial(checks.error, number))
-    program, scope = Program(), reader.scope
-    program.fetches = reader.fetches
-    traced = Traced(
-        *(slot.segment, program, scope, *reader.stop),
-        *(reader.exports, reader.passed, reader.hosted, 0.0, reader.cells),
-    )
-    traced.__dict__["hasty"] = reader.hasty  # which it would find out of the program
-    template = reader.template(_Numbers(scope, stored.tables))
-    # (Of the steps only those are looked at that learn sizes.)
-    steps: list[Any] = [reader.learning.get(number) for number in range(stored.tables["steps"])]
-    nothing = Fused([], {}, {}, program, {})
-    schedule = Schedule(steps, [], reader.slot_of, reader.last_checks, nothing)
-    rows = reader.row_kernels
-    parts = tuple(dict.fromkeys(part for _, called in rows for part in called))
-    _make_ready(kernels[number] for number in stored.tables["walkers"])
-    seconds = {"trace": 0.0, "compile": 0.0, "lay out": time.perf_counter() - began}
-    own = [kernel for kernel, _ in rows]
-    plan = Plan(traced, schedule, own, parts, template, seconds, began)
-    plan.__dict__["idle"] = reader.idle  # which it would find out of the loops
-    return Found(plan, stored.tables["is exact"])
+_Kernels = Sequence[compiler.Compiled]
+_Facts = tuple[Traced, Schedule, _Kernels, _Kernels, Template, dict[str, float], float]
+
+
+class _Finding:
+    """Makes plans of what is stored of one."""
+
+    def __init__(self, slot: Slot, stored: Stored, began: float) -> None:
+        self.slot, self.tables, self.began = slot, stored.tables, began
+        self.names = stored.kernels
+        checks = _Checks(slot, len(stored.tables["checks"]))
+        self.reader = Reader(stored, slot.outside, lambda number: partial(checks.error, number))
+
+    def found(self, kernels: Sequence[compiler.Compiled | None], may_begin: bool) -> Found | None:
+        """The plan with these kernels, and with bytecode of those that are None."""
+        begins = FirstKernels.of(self.slot.segment) if may_begin else None
+        first = self._first([n for n, kernel in enumerate(kernels) if kernel is None], begins)
+        if first is None:
+            return None
+        made = [kernel or first[number].compiled for number, kernel in enumerate(kernels)]
+        traced = self._traced()
+        facts = self._facts(traced, made, {number: one.lead for number, one in first.items()})
+        if begins is not None and first:
+            plan: Plan = FirstPlan(*facts, begins, partial(self._for_good, traced, made, first))
+        else:
+            plan = Plan(*facts)
+        _make_ready(made[number] for number in self.tables["walkers"])
+        return Found(self._known(plan), self.tables["is exact"])
+
+    def _known(self, plan: Plan) -> Plan:
+        plan.__dict__["idle"] = self.reader.idle  # which it would find out of the loops
+        return plan
+
+    def _first(
+        self, missing: Sequence[int], begins: FirstKernels | None
+    ) -> dict[int, Interpreted] | None:
+        """Bytecode of kernels; None if there is none of some."""
+        known = self.reader.bytecode
+        if begins is None or not known.keys() >= set(missing):
+            return None if missing else {}
+        wanted: list[compiler.Wanted] = []
+        for number in missing:
+            text, facts = known[number]
+            kernel = parsed(text)
+            if (kernel.name, compiler.content_of(kernel)) != self.names[number]:
+                raise ValueError("it has another kernel's bytecode")
+            wanted.append((kernel, partial(_origin, **facts)))
+        first = first_kernels(wanted, begins)
+        return None if None in first else dict(zip(missing, first))  # type: ignore[arg-type]
+
+    def _traced(self) -> Traced:
+        reader, program = self.reader, Program()
+        program.fetches = reader.fetches
+        traced = Traced(
+            *(self.slot.segment, program, reader.scope, *reader.stop),
+            *(reader.exports, reader.passed, reader.hosted, 0.0, reader.cells),
+        )
+        traced.__dict__["hasty"] = reader.hasty  # which it would find out of the program
+        return traced
+
+    def _facts(
+        self,
+        traced: Traced,
+        kernels: _Kernels,
+        leads: Mapping[int, tuple[int, int]],
+    ) -> _Facts:
+        reader = self.reader
+        template = reader.template(_Numbers(traced.scope, self.tables), kernels, leads)
+        # (Of the steps only those are looked at that learn sizes.)
+        steps: list[Any] = [reader.learning.get(number) for number in range(self.tables["steps"])]
+        nothing = Fused([], {}, {}, traced.program, {})
+        schedule = Schedule(steps, [], reader.slot_of, reader.last_checks, nothing)
+        rows = reader.row_kernels
+        parts = dict.fromkeys(kernels[part] for _, called in rows for part in called)
+        seconds = {"trace": 0.0, "compile": 0.0, "lay out": time.perf_counter() - self.began}
+        own = [kernels[number] for number, _ in rows]
+        return traced, schedule, own, tuple(parts), template, seconds, self.began
+
+    def _for_good(self, traced: Traced, kernels: _Kernels, first: dict[int, Interpreted]) -> Plan:
+        """The plan with all kernels compiled."""
+        wanted = [(one.kernel, one.origin) for one in first.values()]
+        made = dict(zip(first, compiler.compile_kernels(wanted)))
+        every = [made.get(number, kernel) for number, kernel in enumerate(kernels)]
+        return self._known(Plan(*self._facts(traced, every, {})))
+
+
+def _origin(ops: Sequence[str], **others: Any) -> store.Facts:
+    return store.Facts(ops=tuple(ops), **others)
 
 
 def _make_ready(walkers: Iterable[compiler.Compiled]) -> None:

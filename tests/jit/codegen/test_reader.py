@@ -18,6 +18,7 @@ from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.codegen import emit, llvm, reader
 from numbaflow.jit.kernel import ir
 from numbaflow.jit.kernel import scalar as k
+from numbaflow.jit.kernel.ir_text import digest
 
 from ...drawing import examples
 from .test_emit import problems, tiles
@@ -66,7 +67,7 @@ FRONT_ENDS = {"reader": by_reader, "numba": by_numba, "intrinsic": by_numba_intr
 
 
 def run(kernel: ir.Kernel, front_end: str, buffers: list[Any], sizes: Any, params: Any) -> None:
-    symbol = f"{front_end}_{ir.digest(kernel)}"
+    symbol = f"{front_end}_{digest(kernel)}"
     if symbol not in ADDRESSES:
         text = FRONT_ENDS[front_end](emit.emit(kernel), symbol)
         code = llvm.object_code(text, target.current())

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,12 @@ import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.jit.cache import checked_files, store
 from numbaflow.jit.cache.plan_files import PLANS
+from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.kernel import verify_kernel
+from numbaflow.jit.kernel.ir import Kernel
 from numbaflow.jit.runtime import (
     interpreted,
+    plan,
     plan_encoding,
     plan_key,
     segment_plans,
@@ -205,6 +208,85 @@ def test_a_stored_plan_gives_the_bits_of_the_traced_one(
     assert bits(want) == bits(got)
 
 
+class Absent:
+    """Sees to it that what can be bytecode is not compiled yet, here and in processes to come."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.is_on, begun = True, set[str]()
+        known, is_ready = compiler.stored_kernels, interpreted.is_ready
+
+        def begins(kernel: Kernel) -> bool:
+            if is_ready(kernel):
+                begun.add(compiler.content_of(kernel))
+                return True
+            return False
+
+        def found(named: Sequence[tuple[str, str]]) -> list[Any]:
+            is_new = [self.is_on and content in begun for _, content in named]
+            return [None if new else one for new, one in zip(is_new, known(named))]
+
+        monkeypatch.setattr(compiler, "stored_kernels", found)
+        monkeypatch.setattr(interpreted, "is_ready", begins)
+        monkeypatch.setattr(interpreted, "new", list)
+        monkeypatch.setattr(interpreted, "_PATIENCE", 1e9)
+
+
+@pytest.fixture
+def absent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Absent]:
+    monkeypatch.setattr(interpreted, "_worth", lambda count: 1e9)
+    monkeypatch.setattr(segment_plans, "_QUICK_TO_TRACE", 0)
+    with settings.override(jit="auto"):
+        yield Absent(monkeypatch)
+
+
+def first_plans(monkeypatch: pytest.MonkeyPatch) -> list[plan.FirstPlan]:
+    """The plans that are found from here on and that have bytecode."""
+    made: list[plan.FirstPlan] = []
+
+    def noted(*given: Any) -> plan.FirstPlan:
+        made.append(plan.FirstPlan(*given))
+        return made[-1]
+
+    monkeypatch.setattr(stored_plan, "FirstPlan", noted)
+    return made
+
+
+@pytest.mark.parametrize("build", PROGRAMS, ids=lambda build: build.__name__)
+def test_what_is_not_compiled_yet_is_bytecode_in_a_stored_plan_too(
+    build: Callable[[], Any], absent: Absent, traces: Traces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feeds = [{"x:0": NUMBERS}, {"x:0": -NUMBERS}, {"x:0": np.tile(NUMBERS, (3, 1))}] * 2
+    want = results(build, feeds)
+    assert traces.count and PLANS.items()
+    traces.count, found = 0, first_plans(monkeypatch)
+    begun = bits(results(build, feeds))
+    # One whose kernels have taken long enough is compiled, between two runs.
+    monkeypatch.setattr(interpreted, "_worth", lambda count: 0.0)
+    settled = bits(results(build, feeds))
+    absent.is_on = False
+    count = len(found)
+    compiled = bits(results(build, feeds))
+    assert traces.count == 0 and count and len(found) == count
+    assert begun == settled == compiled == bits(want)
+
+
+def test_bytecode_of_another_kernel_is_refused(absent: Absent, traces: Traces) -> None:
+    results(other, [{"x:0": NUMBERS}])
+    (item,) = PLANS.items()
+    content = item.place.read_bytes()
+    text = PLANS._key_text(content)
+    stored = plan_encoding.from_bytes(PLANS._checked(content, text))
+    assert stored.tables["bytecode"]
+    for entry in stored.tables["bytecode"]:
+        entry[1] = entry[1].replace("exp", "tanh")
+    body = plan_encoding.to_bytes(stored)
+    item.place.write_bytes(b"\n".join([PLANS._head(text, body), body]))
+    traces.count = 0
+    with pytest.warns(RuntimeWarning, match="another kernel's bytecode"):
+        results(other, [{"x:0": NUMBERS}])
+    assert traces.count == 1
+
+
 def test_reference_kernels_among_the_steps_are_called_as_before(traces: Traces) -> None:
     feeds = [{"x:0": NUMBERS}, {"x:0": -NUMBERS}]
     want = results(hosted, feeds)
@@ -377,7 +459,7 @@ def test_a_plan_whose_kernels_are_gone_is_made_anew(
     traces: Traces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results(other, [{"x:0": NUMBERS}])
-    monkeypatch.setattr(stored_plan.compiler, "stored_kernels", lambda named: None)
+    monkeypatch.setattr(compiler, "stored_kernels", lambda named: [None] * len(named))
     traces.count = 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -422,7 +504,7 @@ def test_small_programs_and_what_is_looked_at_are_not_kept() -> None:
 def test_a_first_run_by_reference_kernels_does_not_trace_again(
     traces: Traces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segment_plans, "_MOST_TRACED_TWICE", 0)
+    monkeypatch.setattr(segment_plans, "_QUICK_TO_TRACE", 0)
     monkeypatch.setattr(interpreted, "_worth", lambda count: 0.0)
 
     def build() -> Any:
