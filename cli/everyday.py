@@ -23,6 +23,7 @@ from . import everyday_pictures as pictures
 from .everyday_agents import AGENTS
 from .everyday_kinds import KINDS
 from .everyday_pieces import PIECES
+from .everyday_rows import ROWS
 from .everyday_sparse import SPARSE
 from .everyday_wholes import WHOLE
 
@@ -143,7 +144,7 @@ def _built() -> Iterator[tuple[Any, list[list[Any]]]]:
     package = importlib.import_module(__name__.rpartition(".cli.")[0])
     for batch in (None, _BATCH):
         yield from _graphs(_Library(package, batch), PROGRAMS, (*WHOLE, *PIECES))
-    yield from _graphs(_Library(package, None), OTHERS, (*AGENTS, *KINDS, *SPARSE))
+    yield from _graphs(_Library(package, None), OTHERS, (*AGENTS, *KINDS, *SPARSE, *ROWS))
 
 
 def _graphs(
