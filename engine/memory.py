@@ -198,6 +198,34 @@ def aligned_arrays(kinds: Sequence[tuple[tuple[int, ...], np.dtype[Any]]]) -> li
     return result
 
 
+class _Gifts(threading.local):
+    """Arrays that who takes their contents may keep, as nobody else will look at them."""
+
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
+
+
+_GIFTS = _Gifts()
+
+
+@contextmanager
+def giving(arrays: list[np.ndarray]) -> Iterator[None]:
+    """Within it this thread may keep these aligned arrays; those that it did leave the list."""
+    before, _GIFTS.arrays = _GIFTS.arrays, arrays
+    try:
+        yield
+    finally:
+        _GIFTS.arrays = before
+
+
+def owned(array: np.ndarray) -> np.ndarray:
+    """An aligned array of these contents that a cell may own: the array itself if it is given."""
+    for i, gift in enumerate(_GIFTS.arrays):
+        if gift is array:
+            return _GIFTS.arrays.pop(i)
+    return aligned_copy(array)
+
+
 def is_alone(known: Any, key: object, more: int = 0) -> bool:
     """Does nothing but known[key], and `more` variables of the caller, refer to an array?
 

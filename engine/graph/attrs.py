@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..types import dtypes
+from ..types.repeated import Repeated
 from ..types.shape import TensorShape, as_shape
 from .registry import Attr
 
@@ -119,8 +120,8 @@ def _shape(value: Any, attr: Attr) -> TensorShape:
         raise type(error)(f"Error converting {attr.name} to a TensorShape: {error}") from None
 
 
-def _tensor(value: np.ndarray, attr: Attr) -> np.ndarray:
-    if isinstance(value, np.ndarray):
+def _tensor(value: Any, attr: Attr) -> np.ndarray | Repeated:
+    if isinstance(value, (np.ndarray, Repeated)):
         return value
     if type(value).__name__ == "TensorProto":
         from ...io.tensor_proto import MakeNdarray

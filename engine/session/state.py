@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .. import errors
-from ..memory import ALIGNMENT, aligned_copy, aligned_empty  # noqa: F401  for those who make values
+from ..memory import ALIGNMENT, aligned_copy, aligned_empty, owned  # noqa: F401  for those who make values
 from ..types.dtypes import DType
 from ..types.shape import TensorShape, shape_text
 from .deferred_assign import EagerArray, LazyArray, current, take
@@ -117,7 +117,7 @@ class VariableStorage:
                 return
             if validate_shape:
                 self._require_shape(array.shape)
-            self.value = aligned_copy(array)
+            self.value = owned(array)
             self.version += 1
 
     def _take(self, source: LazyArray, validate_shape: bool) -> None:

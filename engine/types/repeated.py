@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constants of files that list few elements and let the last of them stand for many more."""
+"""Constants that list few elements and let the last of them stand for many more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 
 class Repeated:
-    """An array that is made when something needs it: a file may claim any size for few bytes."""
+    """An array that is made when something needs it: few bytes of a file, or of a program, may
+    claim any size."""
 
     __slots__ = ("_array", "dtype", "listed", "shape")
 
@@ -36,6 +37,15 @@ class Repeated:
             array.flags.writeable = False
             self._array = array.reshape(self.shape)
         return self._array
+
+
+# So many elements that are one and the same are no array until somebody asks for it.
+_MANY = 1 << 14
+
+
+def is_vast(value: Any) -> bool:
+    """Is the value of a constant one element that stands for many?"""
+    return isinstance(value, Repeated) and len(value.listed) == 1 and value.size > _MANY
 
 
 def whole(value: Any) -> np.ndarray:

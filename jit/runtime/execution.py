@@ -27,7 +27,7 @@ from ..schedule.bind import Binding
 from ..schedule.frame import Arena, Frame, grow, resize
 from ..schedule.steps import Draw, Grow, HostStep, Learn
 from ..trace.builder import Misjudged
-from . import driver, relayout
+from . import driver, own_memory, relayout
 from .driver import Flow, Program
 from .host_call import HostCall
 from .locked_steps import Change, Exclusive, ExclusiveFlow
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
 # Feeds of at most so many bytes are copied into a run's own memory instead of being pointed at.
 # That takes a tenth of the time in which NumPy tells an address.
 _STAGED_BYTES = 2048
-# Results of at least so many bytes are computed in memory of their own, for the caller to keep;
-# smaller ones are copied, which takes less time than to place them.
-_OWN_BYTES = 1 << 16
 # What of a stack's record a run takes over that goes on for another.
 _MOVED = [MEMORY, HELD, NEEDED]
 
@@ -127,6 +124,9 @@ class Run:
         self.feeds: Sequence[np.ndarray] = ()
         self.checks = [(self.view(check.flag), check) for check in plan.schedule.checks]
         self._give_away(plan.traced.program.fetches)
+        # By what fills variables: inputs that these may keep, and their slots.
+        self.gifts: dict[Host, list[tuple[int, int]]] = {}
+        own_memory.place_gifts(self)
         self.results = [self._reader(value) for value in plan.traced.program.fetches]
         # Compiled steps between host steps, each a program of the driver.
         # (No bound methods of its own: a run is big, and a cycle would outlive its last use.)
@@ -324,11 +324,8 @@ class Run:
             self.args[places] = address_of(feeds[number])
         self.variables.begin()
         self.feeds = feeds
-        if not self.places:
-            return
-        for slot, (_, positions, like) in self.places.items():
-            memory = self.own[slot] = self.empty(like.shape, like.dtype)
-            self.args[positions] = address_of(memory)
+        if self.places:
+            own_memory.make(self)
 
     def _finish(self, segment: int, row: int) -> list[Any]:
         """Runs all from a row of a segment on; the results."""
@@ -555,7 +552,7 @@ class Run:
         """What gives a fetched value, or the value if that depends on the run."""
         if home(value).cell is not None or home(value) not in self.plan.schedule.slot_of:
             return value
-        if not self._has_room(value):
+        if not self.has_room(value):
             return value
         view, slot = self.view(value), self.plan.schedule.slot_of[home(value)]
         if slot not in self.places:
@@ -564,35 +561,22 @@ class Run:
             return lambda: self.own[slot]
         return lambda: copy_of(self.view(value))
 
-    def _bytes(self, value: Value) -> int:
+    def bytes_of(self, value: Value) -> int:
         return math.prod(self.shape_of(value)) * numpy_dtype(value.dtype).itemsize
 
-    def _has_room(self, value: Value) -> bool:
+    def has_room(self, value: Value) -> bool:
         """Can a value lie in its slot at these sizes?  Not always if some are not learnt yet.
 
         Guesses that differ may make a value larger than its slot, or a size of it negative.
         """
         is_possible = all(size >= 0 for size in self.shape_of(value))
-        return is_possible and self._bytes(value) <= self._room(value)
+        return is_possible and self.bytes_of(value) <= self.room(value)
 
-    def _room(self, value: Value) -> int:
+    def room(self, value: Value) -> int:
         """The bytes of a value's slot."""
         slot = self.plan.schedule.slot_of[home(value)]
         return int(self.binding.numbers[self.plan.template.slots[slot][0]])
 
     def _give_away(self, results: Sequence[Value]) -> None:
-        """Finds the results that are large, and all of a slot: they get memory of their own."""
-        template = self.plan.template
-        # (Before the addresses are known.)
-        written = {slot for arrays in template.size_arrays for slot in arrays.slots.tolist()}
-        for value in dict.fromkeys(results):
-            slot = self.plan.schedule.slot_of.get(home(value))
-            if slot is None or slot in written or slot in self.places or verify_kernel.guards:
-                continue
-            if home(value).cell is not None or not self._has_room(value):
-                continue
-            count = self._bytes(value)
-            if count >= _OWN_BYTES and count == self._room(value):
-                view = self.view(value)
-                positions = template.arena.positions[template.arena.sources == slot]
-                self.places[slot] = value, positions, view
+        """Large results, and what variables keep, get memory of their own."""
+        own_memory.place(self, results)

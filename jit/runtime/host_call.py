@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.memory import copy_of, put
+from ...engine.memory import copy_of, giving, put
 from ...engine.stopping import check_session, within
 from ..program.tensor_ir import Constant, Value, home
 from ..schedule.steps import HostStep, is_native
+from . import own_memory
 from .done import Misguessed
 
 if TYPE_CHECKING:
@@ -61,8 +62,14 @@ class HostCall:
         done = self.evaluate.done
         results = done.take(node.op) if done.results else None
         if results is None:
-            with within(session):
+            gifts = run.gifts.get(node, ())
+            given = [inputs[number] for number, _ in gifts]
+            left = list(given)
+            with within(session), giving(left):
                 result = self._begin(inputs)
+            for array, (_, slot) in zip(given, gifts):
+                if not any(other is array for other in left):
+                    own_memory.renew(run, slot)
             results = self.evaluate.spread(node.op, result)
         if self._is_once:
             run.done.append((node.op, results))

@@ -23,6 +23,7 @@ from ...engine.graph import registry
 from ...engine.graph.constants import evaluate, evaluate_shape
 from ...engine.session.state import VariableStorage
 from ...engine.types.dtypes import DType
+from ...engine.types.repeated import Repeated
 from ...engine.types.shape import TensorShape
 from ..codegen import compile as compiler
 from ..kernel.module_source import installed_version
@@ -242,6 +243,8 @@ def _attribute(value: object) -> str:
         return f"[{' '.join(map(_attribute, value))}]"
     if isinstance(value, np.ndarray):
         return _contents(value)
+    if isinstance(value, Repeated):
+        return f"{value.shape} of {_contents(value.listed)}"
     raise NotStored(f"it has an attribute of type {type(value).__name__}")
 
 

@@ -318,6 +318,7 @@ class Reader:
             table=constant_rows(steps),
             names=list(tables["examples"]),
             texts=tables["texts"],
+            gifts=[(place, number) for place, number in tables["gifts"]],
         )
 
     def _by_segment(self, name: str) -> dict[int, frozenset[Any]]:

@@ -300,6 +300,7 @@ class Writer:
             "segments": [self._segment(part) for part in template.segments],
             "locks": self._by_segment(template.locks),
             "first reads": self._by_segment(template.first_reads),
+            "gifts": template.gifts,
             "fixed": [(position, self._constant(array)) for position, array in template.fixed],
         }
 

@@ -111,6 +111,8 @@ class Template:
     shapes: dict[Value, list[int]]  # per value that is read from Python, numbers in `compute`
     contents: dict[Value, list[int]]  # per value of sizes that is read from Python, likewise
     fixed: list[tuple[int, np.ndarray]]  # position of the address of a constant, and the constant
+    # Segments of the host that may give variables memory, and their inputs that are of no more use.
+    gifts: list[tuple[int, int]]
     table: np.ndarray  # the rows of all steps, without how much there is to do
     names: list[str]  # of the symbols
     texts: list[str]  # the expressions in `compute`
@@ -453,6 +455,7 @@ class _Layout:
             table=constant_rows(self.steps),
             names=list(scope.examples),
             texts=self.numbers.texts,
+            gifts=_gifts(self.schedule, self.segments),
         )
 
 
@@ -472,6 +475,25 @@ def _size_arrays(schedule: Schedule, add: Callable[[AnySize], int]) -> list[Size
                 rows += [(number, i, add(s)) for i, s in enumerate(value.node.items.flat)]
     tables = {dtype: np.array(rows, np.int64).reshape(-1, 3) for dtype, rows in found.items()}
     return [SizeArrays(numpy_dtype(dtype), *table.T) for dtype, table in tables.items()]
+
+
+def _gifts(
+    schedule: Schedule, segments: Sequence[tuple[int, int] | HostStep | Fail]
+) -> list[tuple[int, int]]:
+    """What a host step reads last that gives variables memory (`Template.gifts`)."""
+    givers = [(n, s) for n, s in enumerate(segments) if isinstance(s, HostStep) and s.node.reshaped]
+    if not givers:
+        return []
+    last = {home(value): step for step in schedule.steps for value in step.reads}
+    checked = [value for check in schedule.checks for value in check.values]
+    kept = set(map(home, (*schedule.fused.program.fetches, *checked)))
+    return [
+        (place, number)
+        for place, step in givers
+        for number, value in enumerate(step.node.inputs)
+        if home(value) in schedule.slot_of and home(value) not in kept
+        if last[home(value)] is step and step.node.inputs.count(value) == 1
+    ]
 
 
 def constant_rows(steps: Sequence[StepNumbers | ControlNumbers]) -> np.ndarray:

@@ -21,6 +21,7 @@ from ...engine.graph.registry import OpDef
 from ...engine.session.interpreter import located
 from ...engine.session.state import VariableStorage
 from ...engine.types import dtypes
+from ...engine.types.repeated import is_vast
 from .. import debug
 from ..kernel import size_scope, sizes
 from ..kernel.scalar import compiles, holds
@@ -274,7 +275,7 @@ class Tracer:
         """Evaluates operations whose inputs are known; True if it did."""
         if definition.stateful or definition.kernel is None or not op.outputs:
             return False
-        if not self.may_fold:
+        if not self.may_fold or any(map(is_vast, op._attrs.values())):
             return False
         # (Those would be things of the host's.)
         if definition.lower is not None and any(y.dtype == dtypes.variant for y in op.outputs):

@@ -26,12 +26,12 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.tracebacks import shorten
 from ...engine.types import dtypes
-from ...engine.types.repeated import whole
+from ...engine.types.repeated import Repeated, is_vast, whole
 from ...engine.types.shape import Dimension, TensorShape, shape_text
 from .. import shape_inference
 from ..public import tf
 from ..ranks import ranked, scalar
-from .python_values import as_array, element_count
+from .python_values import as_constant, element_count
 from .row_shapes import fill_rows
 from .tensor_list_store import zeros_like as zeros_of_lists
 
@@ -50,8 +50,12 @@ _CONSTANT = NoGradient("a constant depends on nothing", silent=True)
 
 
 def _lower_const(b: Builder, op: OpView) -> Any:
-    value = whole(op.attr("value"))
-    return NotImplemented if value.dtype == object else b.constant(value, op.dtype(0))
+    value = op.attr("value")
+    if value.dtype == object:
+        return NotImplemented
+    if is_vast(value):
+        return b.full(value.shape, value.listed[0], op.dtype(0))
+    return b.constant(whole(value), op.dtype(0))
 
 
 const_op = define(
@@ -101,8 +105,8 @@ def constant_v1(
                [2, 2, 2]], dtype=int32)
     """
     try:
-        array, found = as_array(value, dtype, shape, verify_shape=verify_shape)
-        return _make(array, found, name, None if shape is None else element_count(value))
+        made, found = as_constant(value, dtype, shape, verify_shape=verify_shape)
+        return _make(made, found, name, None if shape is None else element_count(value))
     except Exception as error:
         shorten(error)
         raise
@@ -112,17 +116,19 @@ def constant(
     value: Any, dtype: DTypeLike | None = None, shape: Any = None, name: str | None = "Const"
 ) -> Tensor:
     """A constant tensor; only single elements are broadcast to a given shape."""
-    array, found = as_array(value, dtype, shape, allow_broadcast=True)
-    return _make(array, found, name, None if shape is None else element_count(value))
+    made, found = as_constant(value, dtype, shape, allow_broadcast=True)
+    return _make(made, found, name, None if shape is None else element_count(value))
 
 
 def _make(
-    array: np.ndarray, dtype: dtypes.DType, name: str | None, stated: int | None = None
+    value: np.ndarray | Repeated, dtype: dtypes.DType, name: str | None, stated: int | None = None
 ) -> Tensor:
-    # A private read-only copy: the caller may go on writing to the array that was given.
-    array = np.array(array, order="C", copy=True)
-    array.flags.writeable = False
-    operation = build_op("Const", {}, {"value": array, "dtype": dtype}, name, is_scope=False)
+    # What one number stands for takes no memory; all else is small, or has other elements.
+    if not is_vast(value):
+        # A private read-only copy: the caller may go on writing to the array that was given.
+        value = np.array(whole(value), order="C", copy=True)
+        value.flags.writeable = False
+    operation = build_op("Const", {}, {"value": value, "dtype": dtype}, name, is_scope=False)
     # Written to a GraphDef, the constant repeats its last element as the program stated it.
     operation._explicit_elements = stated
     return operation.outputs[0]

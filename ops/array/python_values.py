@@ -15,6 +15,7 @@ import numpy as np
 
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
+from ...engine.types.repeated import Repeated, whole
 from ...engine.types.shape import Dimension
 
 if TYPE_CHECKING:
@@ -191,6 +192,18 @@ def as_array(
     allow_broadcast: bool = False,
 ) -> tuple[np.ndarray, dtypes.DType]:
     """The array and dtype of a constant made of `values`, as `tf.make_tensor_proto` would."""
+    value, found = as_constant(values, dtype, shape, verify_shape, allow_broadcast)
+    return whole(value), found
+
+
+def as_constant(
+    values: TensorLike | None,
+    dtype: DTypeLike | None = None,
+    shape: Any = None,
+    verify_shape: bool = False,
+    allow_broadcast: bool = False,
+) -> tuple[np.ndarray | Repeated, dtypes.DType]:
+    """As `as_array`; elements that the last one stands for are not there yet."""
     if allow_broadcast and verify_shape:
         raise ValueError("allow_broadcast and verify_shape are not both allowed.")
     wanted = dtypes.as_dtype(dtype) if dtype else None
@@ -248,7 +261,7 @@ def _texts(array: np.ndarray, given: Any) -> np.ndarray:
 
 def _fitted(
     array: np.ndarray, shape: Sequence[int] | None, verify_shape: bool, allow_broadcast: bool
-) -> np.ndarray:
+) -> np.ndarray | Repeated:
     """The array in the wanted shape; missing elements repeat the last one."""
     if shape is None:
         return array
@@ -268,8 +281,7 @@ def _fitted(
         raise ValueError(f"Dimension {min(target)} must be >= 0")
     flat = array.reshape(-1)
     if flat.size < size:
-        last = flat[-1:] if flat.size else _nothing(array.dtype)
-        flat = np.concatenate([flat, np.repeat(last, size - flat.size)])
+        return Repeated((flat if flat.size else _nothing(array.dtype)).copy(), target)
     return flat[:size].reshape(target)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit.runtime import execution
+from numbaflow.jit.runtime import own_memory
 
 pytestmark = pytest.mark.cpu
 LARGE = np.linspace(-1, 1, 40000, dtype=np.float32).reshape(400, 100)
@@ -72,7 +72,7 @@ def test_small_results_are_copied(monkeypatch):
     x = tf.placeholder(tf.float32, [None, 100])
     exp = tf.exp(x)
     for limit in (0, 1 << 30):
-        monkeypatch.setattr(execution, "_OWN_BYTES", limit)
+        monkeypatch.setattr(own_memory, "_LEAST", limit)
         with tf.Session() as session:
             found = [session.run([exp, exp + 1], {x: LARGE[:n]}) for n in (1, 3, 400)]
         for n, (one, other) in zip((1, 3, 400), found):

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
+from numbaflow.engine.types.repeated import Repeated
 
 pytestmark = pytest.mark.programs
 
@@ -288,3 +291,32 @@ def test_a_split_that_does_not_divide_is_told_in_tensorflows_words() -> None:
     divisible = "Dimension size must be evenly divisible by 4 but is 5\n\tNumber of ways to split"
     with tf.Graph().as_default(), pytest.raises(ValueError, match=divisible):
         tf.split(tf.zeros([1, 1, 5]), 4, axis=2)
+
+
+@pytest.mark.parametrize("mode", (pytest.param("always", marks=pytest.mark.cpu), "never"))
+@pytest.mark.parametrize("value", (0.25, -0.0, 7, True, 3 + 4j))
+def test_a_number_that_stands_for_many_is_no_array_before_somebody_asks(
+    value: Any, mode: str
+) -> None:
+    shape = [300, 200]
+    graph = tf.get_default_graph()
+    with settings.override(jit=mode), tf.Session() as session:
+        constant = tf.constant(value, shape=shape)
+        held = constant.op._attrs["value"]
+        assert isinstance(held, Repeated) and held._array is None
+        assert len(graph.as_graph_def().SerializeToString()) < 400
+        want = np.full(shape, value, constant.dtype.as_numpy_dtype)
+        assert constant.shape.as_list() == shape
+        for _ in range(2):
+            found = session.run([constant, tf.identity(constant)[:2]])
+            np.testing.assert_array_equal(found[0], want)
+            np.testing.assert_array_equal(found[1], want[:2])
+            assert str(found[0][0, 0]) == str(want[0, 0])  # zeros with their signs
+        np.testing.assert_array_equal(tf.contrib.util.constant_value(constant), want)
+        if not isinstance(value, (bool, complex)):
+            x = tf.placeholder(constant.dtype, shape)
+            sums = tf.reduce_sum(x * constant + constant, 0)
+            got = session.run(sums, {x: want})
+            np.testing.assert_allclose(got, (want * want + want).sum(0), rtol=1e-6)
+        restored = tf.import_graph_def(graph.as_graph_def(), return_elements=["Const:0"])[0]
+        np.testing.assert_array_equal(session.run(restored), want)
