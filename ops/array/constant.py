@@ -51,11 +51,9 @@ _CONSTANT = NoGradient("a constant depends on nothing", silent=True)
 
 def _lower_const(b: Builder, op: OpView) -> Any:
     value = op.attr("value")
-    if value.dtype == object:
-        return NotImplemented
-    if is_vast(value):
+    if is_vast(value) and value.dtype != object:
         return b.full(value.shape, value.listed[0], op.dtype(0))
-    return b.constant(whole(value), op.dtype(0))
+    return NotImplemented if value.dtype == object else b.constant(whole(value), op.dtype(0))
 
 
 const_op = define(
@@ -116,8 +114,8 @@ def constant(
     value: Any, dtype: DTypeLike | None = None, shape: Any = None, name: str | None = "Const"
 ) -> Tensor:
     """A constant tensor; only single elements are broadcast to a given shape."""
-    made, found = as_constant(value, dtype, shape, allow_broadcast=True)
-    return _make(made, found, name, None if shape is None else element_count(value))
+    made = as_constant(value, dtype, shape, allow_broadcast=True)
+    return _make(*made, name, None if shape is None else element_count(value))
 
 
 def _make(

@@ -119,7 +119,7 @@ def test_a_constant_that_nothing_needs_is_not_made(
         assert stated.tensor_shape == message.node[0].attr["value"].tensor.tensor_shape
         assert stated.float_val == (values or [0.0])
         assert session.run("small:0") == (values or [0.0])[0]
-        with pytest.raises(tf.errors.ResourceExhaustedError, match="OOM.*big"):
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="OOM"):
             session.run("big:0")
 
 
