@@ -75,6 +75,7 @@ EMITTER = (
             *("emit", "writer", "squares", "reductions", "words", "reader", "intrinsics"),
             *("addresses", "numbers", "library_reader"),
             *("llvm_scalar", "transcendental", "coefficients", "numba_target", "library_code"),
+            *("double_angles", "double_logarithm", "two_parts"),
             *("llvm", "llvm_calls", "compile"),
             *("vocabulary", "atomics", "checksums", "clock", "register_tiles", "sparse_tiles"),
             *("window_tiles", "channel_tiles", "fourier_tiles", "row_order"),

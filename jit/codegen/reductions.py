@@ -32,7 +32,7 @@ from .writer import Writer, accumulator_dtype, finished, wide
 TOTALS = {"sum": "add", "prod": "mul"}
 # Functions that are calls of C's library, and of which numbers: loops over them stay no vectors.
 CALLS: dict[str, tuple[str, ...]] = dict.fromkeys(
-    "sin cos tan pow asin acos atan atan2 floormod truncatemod lgamma".split(), ("float64",)
+    "floormod truncatemod lgamma".split(), ("float64",)
 )
 BLOCK = 128  # columns whose accumulators the column form keeps in the frame at a time
 ROWS = 4  # rows at most that the row form takes at a time

@@ -4,7 +4,7 @@
 Each reduces its argument by bit operations and evaluates a polynomial fitted to the reduced range,
 so that loops over them become vector loops; ranges are full, with NaN, infinities and denormals.
 tests/jit/codegen/test_transcendental.py holds their largest errors in units in the last place.
-The rare ones, and in float64 sin, cos, pow and the arcus functions, call C's library.  Imports
+Those of angles are in double_angles.py for float64, whose lgamma calls C's library.  Imports
 llvmlite alone.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 from llvmlite import ir
 
 from ...engine.record_class import record
-from . import coefficients, llvm_scalar
+from . import coefficients, double_angles, double_logarithm, llvm_scalar
 from .llvm_scalar import Emitter
 
 INF, NAN = math.inf, math.nan
@@ -232,8 +232,10 @@ def atanh(e: Emitter, x: ir.Value) -> Any:
     return e.sign_of(e.mul(e.c(0.5), log1p(e, ratio)), x)
 
 
-def _doubled(function: Callable[..., Any], name: str, signed: bool = True) -> Callable[..., Any]:
-    """A function that is computed in double precision for float32; C's library has float64's.
+def _doubled(
+    function: Callable[..., Any], of_double: Callable[..., Any], signed: bool = True
+) -> Callable[..., Any]:
+    """A function that is computed in double precision for float32; another one is float64's.
 
     With `signed` its result gets the sign of the first argument.  That is done in float32: where
     the argument comes from float16, LLVM copies its sign to float64 by calls of __truncdfhf2 on
@@ -242,7 +244,7 @@ def _doubled(function: Callable[..., Any], name: str, signed: bool = True) -> Ca
 
     def computed(e: Emitter, *args: Any) -> Any:
         if e.wide == 64:
-            return e.library(name, *args)
+            return of_double(e, *args)
         d = e.with_dtype("float64")
         value = e.b.fptrunc(function(d, *(e.b.fpext(x, d.type) for x in args)), e.type)
         return e.sign_of(value, args[0]) if signed else value
@@ -389,7 +391,7 @@ def _wave(e: Emitter, r: ir.Value, k: ir.Value) -> Any:
 
 def sin(e: Emitter, x: ir.Value) -> Any:
     if e.wide == 64:
-        return e.library("sin", x)
+        return double_angles.sin(e, x)
     value = _wave(e, *_quadrant(e, e.abs(x)))
     sign = e.b.and_(e.bitcast(x), e.i(1 << 31))
     return e.bitcast(e.b.xor(e.bitcast(value), sign))
@@ -397,28 +399,44 @@ def sin(e: Emitter, x: ir.Value) -> Any:
 
 def cos(e: Emitter, x: ir.Value) -> Any:
     if e.wide == 64:
-        return e.library("cos", x)
+        return double_angles.cos(e, x)
     r, k = _quadrant(e, e.abs(x))
     return _wave(e, r, e.b.add(k, e.i(1)))
 
 
 def tan(e: Emitter, x: ir.Value) -> Any:
     if e.wide == 64:
-        return e.library("tan", x)
+        return double_angles.tan(e, x)
     r, k = _quadrant(e, e.abs(x))
     value = e.div(_wave(e, r, k), _wave(e, r, e.b.add(k, e.i(1))))
     sign = e.b.and_(e.bitcast(x), e.i(1 << 31))
     return e.bitcast(e.b.xor(e.bitcast(value), sign))
 
 
+def _single_power(e: Emitter, size: ir.Value, y: ir.Value) -> Any:
+    """size ** y for size >= 0 or NaN; what neither has a limit, 1 for example, is left out."""
+    d = e.with_dtype("float64")
+    base, exponent = e.b.fpext(size, d.type), e.b.fpext(y, d.type)
+    return e.b.fptrunc(exp(d, d.mul(exponent, log(d, base))), e.type)
+
+
+def _double_power(e: Emitter, size: ir.Value, y: ir.Value) -> Any:
+    """The same for float64: the exponential of a sum of two."""
+    high, low = double_logarithm.log_parts(e, size)
+    product = e.b.fmul(y, high)
+    bounded = _clamp(e, product, *_format(e).exp_range)
+    # (Of what is bounded the second part means nothing.)
+    lost = e.fma(y, low, e.call("fma", y, high, e.neg(product)))
+    lost = e.select(e.eq(bounded, product), lost, e.c(0))
+    value, n = _reduced_exp(e, bounded)
+    value = e.b.fadd(e.c(1), e.fma(lost, e.add(value, e.c(1)), value))
+    return _scale(e, value, n)
+
+
 def pow(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     if not e.is_float:
         return llvm_scalar.int_pow(e, x, y)
-    if e.wide == 64:
-        return e.library("pow", x, y)
-    d = e.with_dtype("float64")
-    base, exponent = e.b.fpext(x, d.type), e.b.fpext(y, d.type)
-    value = e.b.fptrunc(exp(d, d.mul(exponent, log(d, d.abs(base)))), e.type)
+    value = (_double_power if e.wide == 64 else _single_power)(e, e.abs(x), y)
     whole = e.eq(e.call("rint", y), y)
     half = e.mul(y, e.c(0.5))
     odd = e.b.and_(whole, e.compare("!=", e.call("rint", half), half))
@@ -518,10 +536,10 @@ def _bessel(order: int) -> Callable[..., Any]:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "lgamma": lgamma,
-    "asin": _doubled(_asin, "asin"),
-    "acos": _doubled(_acos, "acos", signed=False),
-    "atan": _doubled(_atan, "atan"),
-    "atan2": _doubled(_atan2, "atan2"),
+    "asin": _doubled(_asin, double_angles.asin),
+    "acos": _doubled(_acos, double_angles.acos, signed=False),
+    "atan": _doubled(_atan, double_angles.atan),
+    "atan2": _doubled(_atan2, double_angles.atan2),
     "exp": exp,
     "expm1": expm1,
     "log": log,

@@ -26,8 +26,9 @@ _INSTRUCTIONS = frozenset(
 )
 _FLOATS = {"f32": "float32", "f64": "float64"}
 _OURS: dict[tuple[str, str], Callable[..., Any]] = {
-    **{(name, kind): getattr(transcendental, name) for name in ("exp", "log") for kind in _FLOATS},
-    **{(name, "f32"): getattr(transcendental, name) for name in ("sin", "cos", "tan", "pow")},
+    (name, kind): getattr(transcendental, name)
+    for name in ("exp", "log", "sin", "cos", "tan", "pow")
+    for kind in _FLOATS
 }
 # The names of square roots in C's library, which an instruction computes as well.
 _ROOTS = {"sqrtf": "llvm.sqrt.f32", "sqrt": "llvm.sqrt.f64"}

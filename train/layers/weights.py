@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.types import dtypes
 from ...ops.public import tf
+from ...ops.state.variable_partitions import PartitionedVariable
 from ..variables.variable_kind import is_variable
 
 if TYPE_CHECKING:
@@ -56,13 +57,13 @@ def checked_trainable(trainable: bool | None, synchronization: object) -> bool:
 
 
 def parts_of(variable: Any) -> list[Any]:
-    """The variables that a variable consists of."""
-    return [variable] if is_variable(variable) else list(variable)
+    """The variables that a variable consists of; of what a custom getter makes of one, that."""
+    return list(variable) if isinstance(variable, PartitionedVariable) else [variable]
 
 
 def track(variable: Variable) -> None:
     """Notes a variable of a layer with its graph: the session of Keras is to initialize it."""
-    for part in parts_of(variable):
+    for part in filter(is_variable, parts_of(variable)):
         vars(part.graph).setdefault("_layer_variables", []).append(part)
 
 

@@ -110,3 +110,24 @@ def test_metrics(value: Any, options: dict[str, str], error: type, text: str) ->
     layer.add_metric(result)
     layer.add_metric(result)
     assert layer.metrics == [metric]
+
+
+def half_of_variables(getter: Any, name: str, shape: Any, dtype: Any = None, **others: Any) -> Any:
+    """A custom getter of mixed precision: variables are float32, what layers see is float16."""
+    variable = getter(name, shape, dtype=tf.float32, **others)
+    return tf.cast(variable, dtype) if dtype == tf.float16 else variable
+
+
+def test_layers_take_what_a_custom_getter_makes_of_their_variables() -> None:
+    x = tf.placeholder(tf.float16, [None, 8, 8, 3])
+    regularizer = tf.contrib.layers.l2_regularizer(0.1)
+    with tf.variable_scope("half", custom_getter=half_of_variables, dtype=tf.float16):
+        layer = tf.layers.Conv2D(4, 3, kernel_regularizer=regularizer)
+        y = layer(x)
+        z = tf.layers.dense(tf.layers.flatten(y), 2)
+    assert (y.dtype, z.dtype) == (tf.float16, tf.float16)
+    # As in TensorFlow 1.15: what is cast is among the layer's variables, and trained is none of it.
+    assert [v.dtype for v in layer.variables] == [tf.float16] * 2
+    assert layer.variables[0] is layer.kernel and not layer.trainable_weights
+    assert [v.dtype.base_dtype for v in tf.trainable_variables()] == [tf.float32] * 4
+    assert len(layer.losses) == 1 and layer.losses[0].dtype == tf.float16
