@@ -184,7 +184,9 @@ def _within(
     boxed = frozenset(filter(is_handle, feeds))
     on_host = partial(host_calls.runs_on_host, operations, feeds, cells, boxed=boxed)
     if on_host(least=0, most_others=others) or on_host():
-        return host_calls.HostCalls(evaluate.session, operations, fetches, feeds, cells)
+        return host_calls.HostCalls(
+            evaluate.session, operations, fetches, feeds, cells, is_inner=True
+        )
     reference = partial(_reference, evaluate.session, operations, fetches, feeds, "", cells)
     found = None if _is_trifle(operations) else arranged(operations, feeds, around)
     if found is None:
