@@ -34,16 +34,15 @@ def numpy_dtype(dtype: Any) -> np.dtype[Any]:
     return np.dtype(dtype)
 
 
+_ARRAYS = {np.ndarray}
+
+
 def are_whole(args: tuple[Any, ...]) -> bool:
     """Whether all are arrays of whole numbers, or of truth values, of one dtype."""
-    first = args[0]
-    if type(first) is not np.ndarray or first.dtype.kind not in "iub":
+    if {type(arg) for arg in args} != _ARRAYS:
         return False
-    # (One at a time: this is asked for single numbers, over and over.)
-    for other in args:
-        if type(other) is not np.ndarray or other.dtype != first.dtype:
-            return False
-    return True
+    dtypes = {arg.dtype for arg in args}
+    return len(dtypes) == 1 and dtypes.pop().kind in "iub"
 
 
 def evaluate(fn: Callable[..., Any], result: str, args: tuple[Any, ...]) -> np.ndarray[Any, Any]:
@@ -119,10 +118,12 @@ eq, ne, lt, le, gt, ge = (
 logical_and, logical_or, logical_not = np.logical_and, np.logical_or, np.logical_not
 bitwise_and, bitwise_or, bitwise_xor = np.bitwise_and, np.bitwise_or, np.bitwise_xor
 # What NumPy computes of whole numbers in their dtype, or as truth values, and never warns of.
-_AS_NUMPY = frozenset({
-    *(add, sub, mul, eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_not),
-    *(bitwise_and, bitwise_or, bitwise_xor),
-})
+_AS_NUMPY = frozenset(
+    {
+        *(add, sub, mul, eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_not),
+        *(bitwise_and, bitwise_or, bitwise_xor),
+    }
+)
 invert, abs, select = np.invert, np.abs, np.where
 
 

@@ -128,7 +128,7 @@ def _handed_on(op: Operation) -> tuple[Tensor, ...] | None:
     if not kind.elementwise or len(op.outputs) != 1 or len(op._inputs_val) != 1:
         return None
     source = op._inputs_val[0]
-    # What a variable holds may be another value later, and constants are stated where they are used.
+    # What a variable holds may be another value later; constants are stated where they are used.
     is_value = not source.dtype._is_ref_dtype and source.dtype.base_dtype.name != "resource"
     is_made = source.op._inputs_val or source.op._control_inputs_val
     return (op.outputs[0], source) if is_value and is_made else None
