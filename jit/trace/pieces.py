@@ -114,7 +114,7 @@ def _without_handing_on(
         if any(pair is None or any(t in given for t in pair) for pair in pairs):
             found.append(piece)
         else:
-            aliases.update(pair for pair in pairs if pair)
+            aliases.update((pair[0], pair[1]) for pair in pairs if pair)
     return found
 
 
