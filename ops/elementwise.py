@@ -194,7 +194,7 @@ def elementwise(
         signature,
         attrs,
         shape=shape or (merge if alike else broadcast_shape if broadcast else first_shape),
-        kernel=_kernel_of(body_of, sizes, alike, guard),
+        kernel=_kernel_of(body_of, sizes, alike, guard, host),
         lower=None if host else lower or _lowering_of(body_of, alike, guard),
         gradient=gradient,
         sizes=sizes is not None,
@@ -204,26 +204,34 @@ def elementwise(
 
 
 def _kernel_of(
-    body_of: Callable[[Any], Body], sizes: Body | None, alike: bool, guard: Guard | None
+    body_of: Callable[[Any], Body],
+    sizes: Body | None,
+    alike: bool,
+    guard: Guard | None,
+    host: bool,
 ) -> Callable[..., np.ndarray]:
     """The reference: the body of arrays."""
 
     def kernel(c: KernelContext, *inputs: np.ndarray) -> np.ndarray:
         # Symbolic sizes, while a plan is made for shapes that are not known yet.
-        if sizes is not None and any(x.dtype == object for x in inputs):
+        kinds = {x.dtype.kind for x in inputs}
+        if sizes is not None and "O" in kinds:
             return _as_objects(sizes(*inputs))
         if alike:
             _require_alike(c, inputs)
         if guard:
             guard.check(inputs)
-        # TensorFlow computes infinities and NaN without a word.
-        with np.errstate(all="ignore"):
-            try:
-                result = body_of(c)(*inputs)
-            # Shapes are looked at only when NumPy could not do it: the check would cost every run.
-            except ValueError:
-                require_broadcast(inputs)
-                raise
+        try:
+            if not host and kinds <= _WHOLE:
+                result = body_of(c)(*inputs)  # (Each function of it is quiet by itself.)
+            else:
+                # TensorFlow computes infinities and NaN without a word.
+                with np.errstate(all="ignore"):
+                    result = body_of(c)(*inputs)
+        # Shapes are looked at only when NumPy could not do it: the check would cost every run.
+        except ValueError:
+            require_broadcast(inputs)
+            raise
         return np.asarray(result, dtype=c.out_dtype())
 
     return kernel
@@ -261,6 +269,8 @@ def _said_of_shapes(names: list[str], broadcast: bool, alike: bool, guard: Guard
     return f"\n\nReturns:\n    {shape}" + (f"\n\nRaises:{texts}" if raised else "")
 
 
+# Dtypes of whole numbers and truth values.
+_WHOLE = frozenset("iub")
 _ALIKE = "Its shape is that of every input."
 _BROADCAST = "Its shape is the one that the inputs broadcast to."
 

@@ -34,8 +34,21 @@ def numpy_dtype(dtype: Any) -> np.dtype[Any]:
     return np.dtype(dtype)
 
 
+_ARRAYS = {np.ndarray}
+
+
+def are_whole(args: tuple[Any, ...]) -> bool:
+    """Whether all are arrays of whole numbers, or of truth values, of one dtype."""
+    if {type(arg) for arg in args} != _ARRAYS:
+        return False
+    dtypes = {arg.dtype for arg in args}
+    return len(dtypes) == 1 and dtypes.pop().kind in "iub"
+
+
 def evaluate(fn: Callable[..., Any], result: str, args: tuple[Any, ...]) -> np.ndarray[Any, Any]:
     """Computes fn on arrays of one dtype; 16-bit floats go through float32 and are rounded once."""
+    if fn in _AS_NUMPY and are_whole(args):
+        return np.asarray(fn(*args))
     arrays = _arrays(args, first=1 if result == "branch" else 0)
     dtype = arrays[-1].dtype
     with np.errstate(all="ignore"):
@@ -104,6 +117,13 @@ eq, ne, lt, le, gt, ge = (
 )
 logical_and, logical_or, logical_not = np.logical_and, np.logical_or, np.logical_not
 bitwise_and, bitwise_or, bitwise_xor = np.bitwise_and, np.bitwise_or, np.bitwise_xor
+# What NumPy computes of whole numbers in their dtype, or as truth values, and never warns of.
+_AS_NUMPY = frozenset(
+    {
+        *(add, sub, mul, eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_not),
+        *(bitwise_and, bitwise_or, bitwise_xor),
+    }
+)
 invert, abs, select = np.invert, np.abs, np.where
 
 

@@ -197,7 +197,7 @@ def apply(fn: str, *args: Any) -> Any:
         raise TypeError(f"k.{fn} takes {primitive.arity} arguments, got {len(args)}")
     # One function for both, so that the maths of an op is stated once: see ops' definitions.
     for arg in args:
-        if isinstance(arg, NODES):
+        if type(arg) is not np.ndarray and isinstance(arg, NODES):
             return _build(primitive, args)
     return reference.evaluate(primitive.meaning, primitive.result, args)
 

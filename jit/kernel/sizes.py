@@ -303,8 +303,11 @@ def is_measured(size: AnySize) -> bool:
 
 
 def one_of(size: AnySize, known: Iterable[int]) -> int:
-    """Which of some numbers a size is, for which there is code of its own; 0 for another."""
-    return next((number for number in known if size == number), 0)
+    """Which of some numbers a size is, for which there is code of its own; 0 for another.
+
+    Also for what a run learns on its way: that is not asked.
+    """
+    return 0 if is_measured(size) else next((number for number in known if size == number), 0)
 
 
 def same_shape(a: Sequence[AnySize], b: Sequence[AnySize]) -> bool:

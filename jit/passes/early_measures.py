@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..kernel.size_scope import Scope
+from ..kernel.sizes import symbols_of
 from ..program.editing import Program
 from ..program.node_sizes import symbols_of_node
 from ..program.tensor_ir import Host, Loop, Measure, Node, Read, Stop, written_cells
@@ -27,22 +28,34 @@ def measure_early(program: Program, scope: Scope) -> None:
     # How many times a run has to learn sizes before it comes to a node.
     turn: dict[Node, int] = {}
     behind: dict[str, int] = {}
+    tied = _tied(scope)
     for measure in measures:
         made = _made_for(measure, turn)
         if not all(_may_move(node, written) for node in made):
             break
         for node in sorted(made, key=lambda node: node.position):
             sources = [turn[value.node] for value in node.inputs]
-            symbols = (behind[name] for name in symbols_of_node(node) if name in behind)
-            turn[node] = max((*sources, *symbols), default=0)
-        # They keep their order: what is assumed of a size is looked at when all before are known.
-        turn[measure] = max((turn[measure], *(n - 1 for n in behind.values())))
+            names = {other for name in symbols_of_node(node) for other in tied.get(name, {name})}
+            turn[node] = max((*sources, *(behind.get(name, 0) for name in names)), default=0)
         behind[measure.symbol] = turn[measure] + 1
     order = sorted(turn, key=lambda n: (turn[n], isinstance(n, Measure), n.position))
     for node in reversed(order):
         first = next(iter(program))
         if node is not first:
             program.move_before(node, first)
+
+
+def _tied(scope: Scope) -> dict[str, set[str]]:
+    """By measured size those that something is taken for granted of together with it, and itself.
+
+    What is laid out by one of them takes them all to be as they should.
+    """
+    found: dict[str, set[str]] = {}
+    for text in (*scope.taken_for_zero, *scope.taken_for_some, *scope.taken_for_within):
+        names = set(symbols_of(text)).intersection(scope.measured)
+        for name in names:
+            found.setdefault(name, {name}).update(names)
+    return found
 
 
 def _made_for(measure: Measure, known: Iterable[Node]) -> set[Node]:

@@ -18,6 +18,9 @@ from ..library.library_kernel import LibraryKernel
 # Without the interpreter's lock, and with it.
 _SIGNATURES = SIGNATURE, ctypes.PYFUNCTYPE(None, *ARGUMENTS)
 
+# Kernels go over fewer bytes in less time than it takes to get the lock again.
+SHORT = 1 << 14
+
 # Of an argument block: more words than any kernel that is called so has.
 _Block = ctypes.c_int64 * 24
 

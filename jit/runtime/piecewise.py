@@ -70,7 +70,7 @@ class Piecewise:
         self.operations = [op for op in operations if not makes_handles(op)]
         self.constants = {*constants, *(op for op in self.operations if is_free(op))}
         items = structured(self.operations)
-        found = cut(items, self.operations)
+        found = cut(items, self.operations, given)
         self.is_loop = len(items) == 1
         self.aliases: dict[Any, Any] = found.aliases
         self.used = _uses(self.operations)

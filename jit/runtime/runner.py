@@ -182,15 +182,15 @@ def _within(
     # (What is but a trifle needs no operation that only the host runs, to run there.)
     others = _TRIFLE if _is_trifle(operations) else 0
     boxed = frozenset(filter(is_handle, feeds))
+    about = evaluate.session, operations, fetches, feeds
     on_host = partial(host_calls.runs_on_host, operations, feeds, cells, boxed=boxed)
     if on_host(least=0, most_others=others) or on_host():
-        return host_calls.HostCalls(evaluate.session, operations, fetches, feeds, cells)
-    reference = partial(_reference, evaluate.session, operations, fetches, feeds, "", cells)
+        return host_calls.HostCalls(*about, cells, is_inner=True)
+    reference = partial(_reference, *about, "", cells)
     found = None if _is_trifle(operations) else arranged(operations, feeds, around)
     if found is None:
         return reference().run
-    ordered, regions = found
-    runner = Runner(ordered, fetches, feeds, evaluate, regions, cells, is_inner=True)
+    runner = Runner(found[0], fetches, feeds, evaluate, found[1], cells, is_inner=True)
     return TieredRunner(runner, reference, is_first=False)
 
 

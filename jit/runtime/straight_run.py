@@ -156,17 +156,24 @@ class _Wait:
 class _Branches:
     """Branches with waits inside, which begin when all is there that they take."""
 
-    __slots__ = ("after", "bit", "branches", "gives", "number", "takes")
+    __slots__ = ("after", "bit", "branches", "gives", "number", "sides", "takes")
 
     def __init__(self, line: Line, branches: WaitingBranches, number: int, after: int) -> None:
         self.number, self.after, self.bit = number, after, 1 << number
         self.branches = branches
         self.takes = [(tensor, line.slots[tensor]) for tensor in branches.takes]
         self.gives = [(line.slot(tensor), tensor) for tensor in branches.gives]
+        # Where predicates lie, one of which has to be so for anything to be done; None: who knows.
+        sides = None if self.gives else branches.sides
+        self.sides = sides and [(line.slots[side.predicate], side.is_true) for side in sides]
 
     def begin(self, walk: _Walk) -> bool:
         """Begins them; whether they are over."""
-        values, inside = walk.values, Inside(walk.add, self.number)
+        values, sides = walk.values, self.sides
+        # (As where one of several queues is chosen: most of such branches do nothing.)
+        if sides and all(bool(values[slot]) != is_true for slot, is_true in sides):
+            return True
+        inside = Inside(walk.add, self.number)
         begun = self.branches.begin({tensor: values[slot] for tensor, slot in self.takes}, inside)
         under_way = UnderWay(begun.resume, inside, begun.results)
         if inside.count:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.session.futures import Future
 from ..trace.loop_recovery import Unstructured
+from ..trace.pieces import Side
 from .piecewise import Piecewise, Values
 
 if TYPE_CHECKING:
@@ -37,6 +38,13 @@ class WaitingBranches:
         taken = dict.fromkeys(t for op in operations for t in op._inputs_val if t not in inside)
         self.takes, self.gives = list(taken), list(stage.gives)
         self.region = Piecewise(make, evaluate, operations, self.gives, {})
+
+    @property
+    def sides(self) -> set[Side] | None:
+        """The outermost conditions of all that they do, if each is of a predicate that is taken."""
+        found = {guard[0] if guard else None for guard, _, _ in self.region.steps}
+        are_taken = all(isinstance(c, Side) and c.predicate in self.takes for c in found)
+        return found if are_taken else None  # type: ignore[return-value]
 
     def begin(self, values: Values, waits: Inside) -> Begun:
         """Runs what need not wait.

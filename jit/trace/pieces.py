@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Union
 
@@ -85,12 +85,67 @@ class Cut:
     behind: list[int]
 
 
-def cut(items: Sequence[Item], operations: Sequence[Any]) -> Cut:
-    """Cuts items that are in order (jit/trace/loop_recovery.py); Unstructured if that cannot be."""
+def cut(items: Sequence[Item], operations: Sequence[Any], given: Iterable[Any] = ()) -> Cut:
+    """Cuts items that are in order (jit/trace/loop_recovery.py); Unstructured if that cannot be.
+
+    given: tensors that somebody wants besides operations.
+    """
     guards = _Guards(operations)
     guards.find(items)
     pieces = list(_scheduled(items, operations, guards))
+    pieces = _without_handing_on(pieces, guards.aliases, {*given})
+    pieces = _without_unasked_joins(pieces, {*given})
     return Cut(pieces, guards.aliases, _behind(pieces, operations))
+
+
+def _without_handing_on(
+    pieces: Sequence[Piece], aliases: dict[Any, Any], given: Container[Any]
+) -> list[Piece]:
+    """The pieces without those that compute nothing; what they hand on are aliases then.
+
+    (A branch is full of them, and each would be a call.)
+    """
+    found: list[Piece] = []
+    for piece in pieces:
+        if not isinstance(piece, Stretch):
+            found.append(piece)
+            continue
+        pairs = [_handed_on(op) for op in piece.operations]
+        if any(pair is None or any(t in given for t in pair) for pair in pairs):
+            found.append(piece)
+        else:
+            aliases.update((pair[0], pair[1]) for pair in pairs if pair)
+    return found
+
+
+def _handed_on(op: Operation) -> tuple[Tensor, ...] | None:
+    """What an operation gives, and the input that it is; () of none, None where it does more."""
+    kind = op.definition
+    if kind.transfer != "value" or kind.is_stateful:
+        return None
+    if not (op.outputs or op._inputs_val):
+        return ()
+    if not kind.elementwise or len(op.outputs) != 1 or len(op._inputs_val) != 1:
+        return None
+    source = op._inputs_val[0]
+    # What a variable holds may be another value later; constants are stated where they are used.
+    is_value = not source.dtype._is_ref_dtype and source.dtype.base_dtype.name != "resource"
+    is_made = source.op._inputs_val or source.op._control_inputs_val
+    return (op.outputs[0], source) if is_value and is_made else None
+
+
+def _without_unasked_joins(pieces: Sequence[Piece], given: set[Any]) -> list[Piece]:
+    """The pieces without merges that nobody takes anything of."""
+    wanted, found = {tensor.op for tensor in given}, list[Piece]()
+    for piece in reversed(pieces):
+        if isinstance(piece, Join) and piece.operation not in wanted:
+            continue
+        found.append(piece)
+        guards = [piece.guard, *(getattr(piece, "sides", ()))]
+        conditions = [condition for guard in guards for condition in guard or ()]
+        wanted.update(c.predicate.op if isinstance(c, Side) else c for c in conditions)
+        wanted.update(tensor.op for op in _operations(piece) for tensor in op._inputs_val)
+    return found[::-1]
 
 
 def _behind(pieces: Sequence[Piece], operations: Sequence[Any]) -> list[int]:

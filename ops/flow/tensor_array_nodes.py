@@ -12,6 +12,7 @@ from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import get_name_scope
+from ...engine.memory import result_empty
 from ...engine.types.dtypes import runtime_name
 from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
 from ..public import tf
@@ -31,6 +32,8 @@ _ANY = unknown_shape()
 # which is why its type is a float.
 _FLOW = np.zeros((), np.float32)
 _FLOW.flags.writeable = False
+# The number of the input that is written.
+_VALUE = 2
 
 
 def _scalar(c: ShapeContext) -> TensorShape:
@@ -71,10 +74,13 @@ def _index(index: np.ndarray) -> int:
     return int(index)
 
 
-def _owned(value: np.ndarray) -> np.ndarray:
+def _owned(c: KernelContext, value: np.ndarray) -> np.ndarray:
     """A value that no variable changes in place."""
-    # A view may be of a variable's memory, which assignments overwrite.
-    return value if value.flags.owndata else value.copy()
+    # A view may be of a variable's memory, which assignments overwrite; but what native code gives,
+    # as a decoder, is none of it.
+    if value.flags.owndata or c.op._inputs_val[_VALUE].op.definition.is_native:
+        return value
+    return value.copy()
 
 
 def _check_type(c: KernelContext, store: Store) -> None:
@@ -99,7 +105,7 @@ def write(
     """Writes an element."""
     number = _index(index)
     _require_written_type(c, store)
-    store.write(number, _owned(value))
+    store.write(number, _owned(c, value))
     return _FLOW
 
 
@@ -136,7 +142,13 @@ def gather(c: KernelContext, store: Store, indices: np.ndarray, flow: Any) -> np
                 "TensorArray has inconsistent shapes.  Index 0 has shape: "
                 f"{shape_text(values[0].shape)} but index {i} has shape: {shape_text(value.shape)}"
             )
-    return np.stack(values)
+    return _stacked(values)
+
+
+def _stacked(values: list[np.ndarray]) -> np.ndarray:
+    """Elements of one shape and dtype as rows."""
+    first = values[0]
+    return np.stack(values, out=result_empty((len(values), *first.shape), first.dtype))
 
 
 def _require_vector(indices: np.ndarray) -> None:

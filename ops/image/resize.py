@@ -18,7 +18,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
-from ...jit.kernel.sizes import same_shape
+from ...jit.kernel.sizes import is_measured, maximum, minimum, same_shape
 from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import ranked, vector
@@ -209,7 +209,10 @@ def are_numbers(*sizes: AnySize) -> bool:
 
 def extents(b: Builder, size: AnySize, resized: AnySize, attr: Callable[..., Any]) -> list[Value]:
     """What is divided by what for the scale: sizes, or distances of the outermost pixels."""
-    least = 1 if attr("align_corners") and resized > 1 else 0
+    least: AnySize = 0
+    if attr("align_corners"):
+        # (Of what a run learns on its way whether it is more than one is not asked.)
+        least = minimum(maximum(resized - 1, 0), 1) if is_measured(resized) else int(resized > 1)
     return [b.cast(b.constant([each - least]), "float32") for each in (size, resized)]
 
 

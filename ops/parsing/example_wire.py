@@ -113,22 +113,23 @@ def read_columns(texts: Sequence[bytes], table: Table) -> list[Column]:
         Unusual: they are of a form that is not read here, or a feature is of another type.
     """
     from ...jit.library import features
-    from ...jit.runtime.calling import address_of, call
+    from ...jit.runtime.calling import SHORT, address_of, call
 
     count, rows = len(table.kinds), len(texts)
     packed = texts if isinstance(texts, PackedTexts) else PackedTexts.of(texts)
-    text = address_of(packed.data)
+    text, keeps_lock = address_of(packed.data), len(packed.data) < SHORT
     found = recycled_empty((rows, count, 3), np.dtype(np.int64))
     sums, problem = np.zeros((count, 3), np.int64), np.zeros(1, np.int64)
     guesses = np.full(_PLACES, -1, np.int64)
     given: list[np.ndarray | int] = [text, packed.places, *table.addresses, guesses]
-    call(features.locate(), [*given, found, sums, problem], [count, _PLACES], rows)
+    given += [found, sums, problem]
+    call(features.locate(), given, [count, _PLACES], rows, keeps_lock)
     if problem[0]:
         raise Unusual
     totals, shown, longest = sums.T.tolist()
     rooms = Rooms(table.kinds, totals)
     given = [text, table.addresses[-1], found, rooms.places, *rooms.arrays]
-    call(features.gather(), [*given, problem], [count], rows)
+    call(features.gather(), [*given, problem], [count], rows, keeps_lock)
     if problem[0]:
         raise Unusual
     return [

@@ -48,7 +48,7 @@ def read_sequences(
         Unusual: they are of a form that is not read here, or something is of another type.
     """
     from ...jit.library import sequences
-    from ...jit.runtime.calling import address_of, call
+    from ...jit.runtime.calling import SHORT, address_of, call
 
     lists, rows = table.lists, len(texts)
     count = len(lists.kinds)
@@ -57,7 +57,9 @@ def read_sequences(
     sums, problem = np.zeros((count, 2), np.int64), np.zeros(1, np.int64)
     given: list[np.ndarray | int] = [address_of(packed.data), packed.places]
     given += [*lists.addresses[:2], table.may_be_missing]
-    call(sequences.find_lists(), [*given, heads, spans, sums, problem], [count], rows)
+    keeps_lock = len(packed.data) < SHORT
+    given += [heads, spans, sums, problem]
+    call(sequences.find_lists(), given, [count], rows, keeps_lock)
     if problem[0]:
         raise Unusual
     context = (
@@ -71,9 +73,10 @@ def _read_steps(
 ) -> list[Steps]:
     """The values of lists, given where they lie in each message and how many steps they have."""
     from ...jit.library import sequences
-    from ...jit.runtime.calling import address_of, call
+    from ...jit.runtime.calling import SHORT, address_of, call
 
     count, text = len(table.kinds), address_of(packed.data)
+    keeps_lock = len(packed.data) < SHORT
     wanted = table.addresses[-1]
     totals, most = sums.T.tolist()
     ends = list(accumulate(totals, initial=0))
@@ -81,13 +84,13 @@ def _read_steps(
     found = np.empty((ends[-1], 3), np.int64)
     sums, problem = np.zeros((count, 2), np.int64), np.zeros(1, np.int64)
     given: list[np.ndarray | int] = [text, spans, wanted, bounds.copy(), found, sums]
-    call(sequences.find_steps(), [*given, problem], [count], len(spans))
+    call(sequences.find_steps(), [*given, problem], [count], len(spans), keeps_lock)
     if problem[0]:
         raise Unusual
     values, longest = sums.T.tolist()
     rooms = Rooms(table.kinds, values)
     given = [text, wanted, bounds, found, rooms.places, *rooms.arrays]
-    call(sequences.gather_steps(), [*given, problem], [], count)
+    call(sequences.gather_steps(), [*given, problem], [], count, keeps_lock)
     if problem[0]:
         raise Unusual
     return [

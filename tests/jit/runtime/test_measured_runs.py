@@ -133,6 +133,24 @@ def test_sizes_are_learnt_together_where_none_needs_another() -> None:
     assert places[1] == places[0] + 1 < places[2] - 1
 
 
+def test_chains_of_sizes_are_learnt_side_by_side() -> None:
+    """As of the columns of a table, each with sizes that follow from each other alone."""
+    x, results = tf.placeholder(tf.float32, [None, 5]), list[tf.Tensor]()
+    for i in range(5):
+        kept = tf.boolean_mask(x[:, i], x[:, i] > 0.25)
+        results.append(tf.reduce_sum(tf.boolean_mask(kept, kept < 0.75)))
+    draws = np.random.default_rng(2)
+    both_ways(results, [{x: draws.random((n, 5))} for n in (40, 40, 7, 0, 40)])
+    with settings.override(jit="always"), tf.Session() as session:
+        run = runner.make_runner(session, session.graph, results, [], [x])
+        assert isinstance(run, runner.Runner)
+        plan, _ = run.prepare([draws.random((40, 5)).astype(np.float32)])
+    places = [i for i, step in enumerate(plan.schedule.steps) if isinstance(step, Learn)]
+    rows = sum(place - 1 not in places for place in places)
+    assert len(places) == 10
+    assert rows == 2
+
+
 def test_a_run_goes_on_where_it_is_while_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
     if verify_kernel.guards:
         pytest.skip("guards stand around the sizes that a run began with")

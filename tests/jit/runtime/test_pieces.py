@@ -325,9 +325,9 @@ def test_bodies_of_loops_read_and_write_arrays_of_their_run(
     made: list[set[str]] = []
 
     class Noted(host_calls.HostCalls):
-        def __init__(self, session: Any, operations: Any, *arguments: Any) -> None:
+        def __init__(self, session: Any, operations: Any, *arguments: Any, **more: Any) -> None:
             made.append({op.type for op in operations})
-            super().__init__(session, operations, *arguments)
+            super().__init__(session, operations, *arguments, **more)
 
     monkeypatch.setattr(host_calls, "HostCalls", Noted)
     texts = tf.placeholder(tf.string, [None])

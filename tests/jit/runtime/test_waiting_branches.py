@@ -73,6 +73,23 @@ def test_an_element_goes_into_one_of_some_queues(no_single_steps: None) -> None:
         assert steps[0] == "_Wait"
 
 
+def test_branches_are_their_waits_and_are_passed_over_where_none_is_reached() -> None:
+    """What only hands on what others have is no piece of its own, nor what nobody takes."""
+    value, queues = tf.placeholder(tf.float32, []), [queue(), queue()]
+    move = put(queues, tf.cast(value, tf.int32) % 2, value * 2.0)
+    with tf.Session() as session:
+        for i in range(5):
+            session.run(move, {value: i})
+        found = session._find(move, {value: 0.0}).run
+        while not isinstance(found, AsyncRunner):
+            found = found.runner
+        branches = [step for step in found.line.steps if hasattr(step, "branches")]
+        assert [len(each.branches.region.steps) for each in branches] == [1, 1]
+        assert all(each.sides for each in branches)
+        assert [session.run(each.size()) for each in queues] == [3, 2]
+        assert [session.run(queues[0].dequeue()) for _ in range(3)] == [0.0, 4.0, 8.0]
+
+
 def test_a_full_queue_holds_up_its_branch_alone(no_single_steps: None) -> None:
     value = tf.placeholder(tf.float32, [])
     full, free = queue(1), queue()

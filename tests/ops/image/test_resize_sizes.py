@@ -64,6 +64,31 @@ def test_wanted_sizes_of_a_run(function: str) -> None:
         np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.parametrize("choice", _CHOICES)
+@pytest.mark.parametrize("function", ["bilinear", "nearest"])
+def test_wanted_sizes_that_a_run_learns(function: str, choice: dict[str, bool]) -> None:
+    """Sizes, and channels, that a run computes on its way: also that of one line."""
+    public, reference = _FUNCTIONS[function]
+    context: Any = SimpleNamespace(attr=lambda name: choice.get(name, False))
+    rng = np.random.default_rng(0)
+    with tf.Graph().as_default(), tf.Session() as session:
+        images, scale = (
+            tf.placeholder(tf.float32, [None, None, None, None]),
+            tf.placeholder("float"),
+        )
+        more = tf.pad(images, [[0, 0], [0, 0], [0, 0], [0, tf.cast(scale * 0.0, tf.int32)]])
+        size = tf.cast(tf.cast(tf.shape(images)[1:3], tf.float32) * scale, tf.int32)
+        resized = public(more, size, **choice)
+        for sides, by in [((20, 16), 1.5), ((20, 16), 0.5), ((20, 16), 0.0625), ((9, 9), 1.0)]:
+            pixels = rng.random((1, *sides, 3)).astype(np.float32)
+            asked = (np.array(sides, np.float32) * np.float32(by)).astype(np.int32)
+            feed = {images: pixels, scale: by}
+            expected = reference(context, pixels, asked)
+            for _ in range(2):
+                np.testing.assert_array_equal(session.run(resized, feed), expected)
+        assert not [k for k in session.explain(resized, feed).kernels if k.kind == "host"]
+
+
 @pytest.mark.parametrize("antialias", [False, True])
 @pytest.mark.parametrize("method", ["lanczos3", "lanczos5", "gaussian", "mitchellcubic", "bicubic"])
 def test_samples_of_images_of_any_size(method: str, antialias: bool) -> None:
