@@ -38,7 +38,7 @@ def take_any_name(values: Any) -> None:
 
 
 def give_attributes(values: Any) -> None:
-    """Has flags with hyphens be attributes with underscores, as argparse's are, which read them then.
+    """Has flags with hyphens be attributes with underscores, as argparse made them then.
 
     Args:
         values: absl's FlagValues.

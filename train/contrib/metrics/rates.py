@@ -423,6 +423,6 @@ def precision_recall_at_equal_thresholds(
         least = tf.convert_to_tensor(EPSILON, dtype=exact)
         precision, recall = tp / tf.maximum(least, tp + fp), tp / tf.maximum(least, tp + fn)
         parts = [tf.cast(part, scores.dtype) for part in (tp, fp, tn, fn, precision, recall)]
-        thresholds = tf.cast(tf.lin_space(0.0, 1.0, count), scores.dtype)
-        result = PrecisionRecallData(*parts, thresholds)
+        parts.append(tf.cast(tf.lin_space(0.0, 1.0, count), scores.dtype))
+        result = PrecisionRecallData(*parts)
         return result, tf.group(update_tp, update_fp)
