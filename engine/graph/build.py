@@ -580,13 +580,10 @@ def _read_off(
             attrs.setdefault(arg.type_list_attr, [t.dtype.base_dtype for t in inputs])
         if arg.type_attr and position < len(inputs):
             attrs.setdefault(arg.type_attr, inputs[position].dtype.base_dtype)
-    for attr in missing:
-        if attr.name not in attrs:
-            if not attr.has_default:
-                raise ValueError(
-                    f"NodeDef missing attr '{attr.name}' from Op<name={definition.name}>"
-                )
-            attrs[attr.name] = attr_rules.default(attr)
+    for attr in [attr for attr in missing if attr.name not in attrs]:
+        if not attr.has_default:
+            raise ValueError(f"NodeDef missing attr '{attr.name}' from Op<name={definition.name}>")
+        attrs[attr.name] = attr_rules.default(attr)
 
 
 def output_types(definition: OpDef, attrs: dict[str, Any]) -> list[DType]:
