@@ -56,8 +56,11 @@ RENAMED = {
     "nn.seq2seq": "contrib.legacy_seq2seq",
 }
 
-# Modules of that time -> the namespace that has their names, besides the old ones.
+# Modules of that time, or of 1.0 -> the namespace that has their names, besides the old ones.
 MODULES = {
+    "contrib.rnn.python.ops.core_rnn": "nn",
+    "contrib.rnn.python.ops.core_rnn_cell": "contrib.rnn",
+    "contrib.rnn.python.ops.core_rnn_cell_impl": "contrib.rnn",
     "models.rnn.rnn": "nn",
     "models.rnn.rnn_cell": "nn.rnn_cell",
     "models.rnn.seq2seq": "contrib.legacy_seq2seq",
@@ -69,6 +72,8 @@ MODULES = {
 }
 # Modules of that time -> those of 1.15 that have what programs take from inside them.
 INSIDE = {
+    "contrib.rnn.python.ops.core_rnn": "python.ops.rnn",
+    "contrib.rnn.python.ops.core_rnn_cell_impl": "contrib.rnn.python.ops.core_rnn_cell",
     "models.rnn.rnn_cell": "python.ops.rnn_cell_impl",
     "models.rnn.seq2seq": "contrib.legacy_seq2seq.python.ops.seq2seq",
     "python.ops.rnn_cell": "python.ops.rnn_cell_impl",
@@ -231,8 +236,9 @@ def install(package: str) -> None:
         today = getattr(_find(root, module), leaf, None)
         setattr(_find(root, module), leaf, _bound(name, call, today))
     for name in (*CELLS, "MultiRNNCell"):
-        cells = root.nn.rnn_cell
-        setattr(cells, name, _as_function(getattr(cells, name)))
+        made = _as_function(getattr(root.nn.rnn_cell, name))
+        for place in (root.nn.rnn_cell, root.contrib.rnn):
+            setattr(place, name, made)
     for name in WRAPPERS:
         getattr(root.nn.rnn_cell, name)._cell = property(lambda wrapper: wrapper.cell)
     for path, namespace in MODULES.items():
@@ -241,6 +247,7 @@ def install(package: str) -> None:
             sys.modules[f"tensorflow.{path}"].__dict__["_linear"] = linear
     importlib.import_module("tensorflow.python")
     old_flags.take_any_name(root.flags.FLAGS)
+    old_flags.give_attributes(root.flags.FLAGS)
     importlib.import_module(f"{package}.train.variables.slot_creator").REUSE.is_of_slots = False
 
 

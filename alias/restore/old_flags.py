@@ -35,3 +35,27 @@ def take_any_name(values: Any) -> None:
         return value
 
     values._register_unknown_flag_setter(make)
+
+
+def give_attributes(values: Any) -> None:
+    """Has flags with hyphens be attributes with underscores, as argparse made them then.
+
+    Args:
+        values: absl's FlagValues.
+    """
+    kind: Any = type(values)
+
+    class Values(kind):  # type: ignore[misc]
+        """Flags that have the attributes of argparse."""
+
+        def __getattr__(self, name: str) -> Any:
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                for flag in self._flags():
+                    if flag != name and flag.replace("-", "_") == name:
+                        return super().__getattr__(flag)
+                raise
+
+    # (Its own `__setattr__` makes flags.)
+    object.__setattr__(values, "__class__", Values)

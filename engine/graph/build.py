@@ -54,6 +54,7 @@ def define(
     expand: Callable[..., Any] | None = None,
     touches: tuple[registry.Touch, ...] | None = None,
     waits_for_data: bool = False,
+    may_end: bool = False,
     is_native: bool = False,
     doc: str = "",
     is_fed: bool = False,
@@ -84,6 +85,7 @@ def define(
         expand=expand,
         touches=touches,
         waits_for_data=waits_for_data,
+        may_end=may_end,
         is_native=is_native,
         doc=doc,
         is_fed=is_fed,
@@ -578,13 +580,10 @@ def _read_off(
             attrs.setdefault(arg.type_list_attr, [t.dtype.base_dtype for t in inputs])
         if arg.type_attr and position < len(inputs):
             attrs.setdefault(arg.type_attr, inputs[position].dtype.base_dtype)
-    for attr in missing:
-        if attr.name not in attrs:
-            if not attr.has_default:
-                raise ValueError(
-                    f"NodeDef missing attr '{attr.name}' from Op<name={definition.name}>"
-                )
-            attrs[attr.name] = attr_rules.default(attr)
+    for attr in [attr for attr in missing if attr.name not in attrs]:
+        if not attr.has_default:
+            raise ValueError(f"NodeDef missing attr '{attr.name}' from Op<name={definition.name}>")
+        attrs[attr.name] = attr_rules.default(attr)
 
 
 def output_types(definition: OpDef, attrs: dict[str, Any]) -> list[DType]:

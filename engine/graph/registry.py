@@ -211,6 +211,8 @@ class OpDef:
     # It is done when other work is, or carries what others have computed: its own time says nothing
     # of how quick it is.  Of what may wait by its role this need not be said.
     waits_for_data: bool = False
+    # It tells by an OutOfRangeError that data is at its end: programs run until then.
+    may_end: bool = False
     # Its kernel leaves the work to native code, as that of a codec: compiled it were no quicker.
     is_native: bool = False
     # What folding at graph construction may use beside the kernel.

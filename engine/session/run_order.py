@@ -8,6 +8,10 @@ first has left.  TensorFlow starts whatever is ready, so that both read what was
 run: a read that lies fewer operations from the start than a change comes before it.  A loop or
 branch that is given a variable reads it until it ends, so it comes before the change as a whole:
 the loop of a network that is evaluated in the run that trains it, say.
+
+What tells by an error that data is at its end comes behind the changes of variables that lie as
+near to the start as it does: in TensorFlow they are done by then, and programs that run until that
+error count such a run as well.
 """
 
 from __future__ import annotations
@@ -66,7 +70,8 @@ def _ordered(ops: list[Operation], before: dict[Operation | _Gate, list[Any]]) -
             ]
         ops = _sorted(ops, before)
     gates = _gates(ops, before)
-    return _sorted([*ops, *gates], before) if gates else ops
+    ends = _ends_behind_changes(ops, before)
+    return _sorted([*ops, *gates], before) if gates or ends else ops
 
 
 class _Gate:
@@ -153,6 +158,39 @@ def _gates(
         for change in changes:
             before[change].append(gates[first + bisect_left(levels, depth[change])])
     return gates
+
+
+def _ends_behind_changes(ops: Sequence[Operation], before: dict[Any, list[Any]]) -> bool:
+    """Makes what may end the data wait for the changes that are no farther from the start.
+
+    Returns:
+        Whether anything waits for more than it did.
+    """
+    ends = [op for op in ops if op.definition.may_end and op._get_control_flow_context() is None]
+    if not ends:
+        return False
+    # (None of them depends on what is as near as it, so no circle can come of it.)
+    changes = [op for op, _, is_change in _uses(ops) if is_change and not op.definition.may_end]
+    found = False
+    for end in ends:
+        depth = _depth(end, before)
+        nearer = [op for op in changes if _is_within(op, depth, before)]
+        before[end] = [*before[end], *nearer]
+        found |= bool(nearer)
+    return found
+
+
+def _depth(op: Any, before: Edges) -> int:
+    """How many operations lie between one and the start, itself included."""
+    depth, level = 0, {op}
+    while level:
+        depth, level = depth + 1, {other for one in level for other in before[one]}
+    return depth
+
+
+def _is_within(op: Any, depth: int, before: Edges) -> bool:
+    """Whether an operation lies at most so far from the start; looks no farther than that."""
+    return depth > 0 and all(_is_within(other, depth - 1, before) for other in before[op])
 
 
 def _depths(ops: Sequence[Operation], before: Edges) -> dict[Operation | _Gate, int]:

@@ -222,6 +222,7 @@ count_up_to_op = define(
     shape=_scalar_shape,
     kernel=_count,
     gradient=UPDATE,
+    may_end=True,
     doc="The variable's value, which then grows by one; OutOfRangeError at the limit.",
 )
 
@@ -268,6 +269,7 @@ resource_count_up_to_op = define(
     kernel=_count,
     gradient=UPDATE,
     stateful=True,
+    may_end=True,
     doc="CountUpTo of a resource variable.",
 )
 

@@ -221,13 +221,11 @@ class _DormandPrince:
         self._max_num_steps = convert_to_tensor(steps, dtype=dtypes.int32, name="max_num_steps")
 
     def _checks(self, y0: Tensor, t0: Tensor, dt: Tensor, n_steps: Tensor) -> list[Any]:
-        finite = tf.reduce_all(tf.is_finite(abs(y0)))
         with name_scope("assertions"):
-            return [
-                tf.Assert(t0 + dt > t0, ["underflow in dt", dt]),
-                tf.Assert(n_steps < self._max_num_steps, ["max_num_steps exceeded"]),
-                tf.Assert(finite, ["non-finite values in state `y`", y0]),
-            ]
+            moves = tf.Assert(t0 + dt > t0, ["underflow in dt", dt])
+            ends = tf.Assert(n_steps < self._max_num_steps, ["max_num_steps exceeded"])
+            finite = tf.reduce_all(tf.is_finite(abs(y0)))
+            return [moves, ends, tf.Assert(finite, ["non-finite values in state `y`", y0])]
 
     def step(self, rk_state: _RungeKuttaState, history: _History, n_steps: Tensor) -> Any:
         """One more step, which counts only if its error is small enough."""

@@ -293,8 +293,8 @@ def start_queue_runners(
         if type(sess).__name__ in ("MonitoredSession", "SingularMonitoredSession"):
             return []
         raise TypeError(f"sess must be a `tf.Session` object. Given class: {type(sess)}")
-    runners = get_collection(collection)
-    if not runners:
+    # (TensorFlow tells of the default graph, and starts the runners of the session's.)
+    if not get_collection(collection):
         get_logger().warning(
             "`tf.train.start_queue_runners()` was called when no queue runners were defined. You "
             "can safely remove the call to this deprecated function."
@@ -302,6 +302,6 @@ def start_queue_runners(
     with sess.graph.as_default():
         return [
             thread
-            for runner in runners
+            for runner in get_collection(collection)
             for thread in runner.create_threads(sess, coord=coord, daemon=daemon, start=start)
         ]

@@ -251,6 +251,7 @@ for _name in ("IteratorGetNext", "IteratorGetNextSync"):
         TYPES,
         _get_next,
         "The next element; OutOfRangeError at the end.",
+        may_end=True,
         **_ELEMENT,
     )
 _define(

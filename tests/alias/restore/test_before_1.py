@@ -18,6 +18,7 @@ PROGRAM = """
 import numpy as np
 import tensorflow as tf
 from tensorflow.models.rnn import rnn as old_rnn
+from tensorflow.contrib.rnn.python.ops import core_rnn, core_rnn_cell_impl
 from tensorflow.python.ops import rnn, rnn_cell
 
 x = tf.placeholder(tf.types.float32, [None, 4])
@@ -44,6 +45,10 @@ assert [v.op.name for v in tf.trainable_variables("lin")] == [
     "lin/Linear/Matrix", "lin/Linear/Bias"
 ]
 assert rnn_cell._zero_state_tensors is not None
+assert core_rnn.static_rnn is tf.nn.static_rnn and core_rnn._rnn_step is not None
+assert core_rnn_cell_impl.GRUCell is tf.contrib.rnn.GRUCell is rnn_cell.GRUCell
+with tf.variable_scope("one"):
+    assert core_rnn_cell_impl._linear([left, right], 3, True).shape.as_list() == [None, 3]
 assert rnn_cell.DropoutWrapper(cell, 0.5)._cell is cell
 twice = rnn_cell.MultiRNNCell([rnn_cell.GRUCell(4)] * 2)
 for name, parts in (("near", [left]), ("far", [x, x]), ("near", [left])):
@@ -53,6 +58,8 @@ sizes = {n: [v.shape[0].value for v in tf.trainable_variables(n)] for n in ("nea
 assert sizes == {"near": [6, 8, 6, 4, 8, 8, 8, 4], "far": [8, 8, 8, 4, 8, 8, 8, 4]}, sizes
 tf.flags.FLAGS.made_here = [1, 2]
 assert tf.flags.FLAGS.made_here == [1, 2] and tf.app.flags.FLAGS.made_here[0] == 1
+tf.app.flags.DEFINE_boolean("skip-it", True, "As argparse has it.")
+assert tf.app.flags.FLAGS.skip_it is True and not hasattr(tf.app.flags.FLAGS, "skip_that")
 tf.scalar_summary("a loss", tf.reduce_sum(loss))
 summary = tf.merge_all_summaries()
 assert summary.op.inputs[0].op.type == "ScalarSummary"

@@ -185,3 +185,36 @@ def test_edges_grow_as_reads_and_changes_do() -> None:
             assert run_order._gates(ops, before)
             edges.append(sum(map(len, before.values())) - given)
     assert edges[1] < 5 * edges[0]
+
+
+def limited() -> tf.Tensor:
+    return tf.train.limit_epochs(tf.constant(1.0), 3)
+
+
+def iterated() -> tf.Tensor:
+    return tf.data.Dataset.from_tensors(1.0).repeat(3).make_one_shot_iterator().get_next()
+
+
+@MODES
+@pytest.mark.parametrize("data", [limited, iterated])
+def test_what_does_not_wait_for_data_is_done_in_the_run_that_finds_its_end(
+    data: Callable[[], tf.Tensor], mode: str
+) -> None:
+    """As in TensorFlow 1.15.5: three runs have data, and the counter says four."""
+    count, total = tf.Variable(0), tf.Variable(0.0)
+    train = tf.group(total.assign_add(data()), count.assign_add(1))
+    with settings.override(jit=mode), tf.Session() as sess:
+        sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        with pytest.raises(tf.errors.OutOfRangeError):
+            while True:
+                sess.run(train)
+        assert sess.run([count, total]) == [4, 3.0]
+        # What waits for data has its turn behind it, as before.
+        after = tf.Variable(0)
+        with tf.control_dependencies([data()]):
+            late = after.assign_add(1)
+        sess.run([after.initializer, tf.local_variables_initializer()])
+        with pytest.raises(tf.errors.OutOfRangeError):
+            while True:
+                sess.run(late)
+        assert sess.run(after) == 3

@@ -134,6 +134,19 @@ def test_closing_the_session_frees_threads_without_a_coordinator() -> None:
     assert {type(e) for e in runner.exceptions_raised} == {tf.errors.CancelledError}
 
 
+def test_runners_of_a_session_are_started_outside_its_graph() -> None:
+    with tf.Graph().as_default() as other:
+        number = tf.train.range_input_producer(3, shuffle=False).dequeue()
+    # Those of the default graph are not this session's.
+    tf.train.range_input_producer(5)
+    coordinator, session = tf.train.Coordinator(), tf.Session(graph=other)
+    threads = tf.train.start_queue_runners(session, coordinator)
+    assert threads and session.run(number) == 0
+    coordinator.request_stop()
+    session.close()
+    assert ends(threads)
+
+
 def test_an_error_while_filling_stops_everybody() -> None:
     queue = tf.FIFOQueue(1, [tf.float32], shapes=[()])
     number = tf.placeholder_with_default(-1.0, [])

@@ -84,8 +84,9 @@ def _squeezed(tensor: Tensor, difference: Tensor, wanted: int) -> Any:
 def _has_shape(expected: Any, tensor: Tensor, actual: Tensor) -> Tensor:
     """Whether sizes are the expected ones, of which -1 is any."""
     with tf.name_scope("is_shape", values=[tensor]) as scope:
+        size = tf.size(expected)
         with tf.name_scope("is_rank", values=[tensor]) as rank_scope:
-            rank = tf.convert_to_tensor(tf.size(expected), name="expected")
+            rank = tf.convert_to_tensor(size, name="expected")
             is_rank = tf.equal(rank, tf.rank(tensor, name="actual"), name=rank_scope)
         with tf.name_scope("shape_tensor_equal", values=[expected, actual]) as equal_scope:
             is_free = tf.equal(expected, -1)

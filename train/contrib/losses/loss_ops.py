@@ -195,7 +195,8 @@ def softmax_cross_entropy(
         labels = tf.cast(onehot_labels, logits.dtype)
         if label_smoothing > 0:
             classes = tf.cast(tf.shape(labels)[1], logits.dtype)
-            labels = labels * (1.0 - label_smoothing) + label_smoothing / classes
+            share = label_smoothing / classes
+            labels = labels * (1.0 - label_smoothing) + share
         losses = nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope=opened)
 

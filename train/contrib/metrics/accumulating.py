@@ -137,13 +137,11 @@ def _area(labels: Any, predictions: Any, curve: str, weights: Any) -> Any:
 
 def _checked_labels(labels: Any) -> list[Any]:
     """Checks that labels are 0 or 1."""
-    zeros = tf.zeros_like(labels, dtypes.int64)
-    ones = tf.ones_like(labels, dtypes.int64)
     message = "labels must be 0 or 1, at least one is "
-    return [
-        tf.assert_greater_equal(labels, zeros, message=f"{message}<0"),
-        tf.assert_less_equal(labels, ones, message=f"{message}>1"),
-    ]
+    zeros = tf.zeros_like(labels, dtypes.int64)
+    above = tf.assert_greater_equal(labels, zeros, message=f"{message}<0")
+    ones = tf.ones_like(labels, dtypes.int64)
+    return [above, tf.assert_less_equal(labels, ones, message=f"{message}>1")]
 
 
 @export("contrib.metrics.streaming_dynamic_auc")

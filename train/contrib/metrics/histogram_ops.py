@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
@@ -83,8 +83,14 @@ def _histograms(labels: Any, scores: Any, limits: Any, nbins: int) -> list[Any]:
             tf.histogram_fixed_width(
                 tf.boolean_mask(scores, mask), limits, nbins=nbins, dtype=dtypes.int64, name=name
             )
-            for mask, name in ((labels, "hist_true"), (tf.logical_not(labels), "hist_false"))
+            for mask, name in _classes(labels)
         ]
+
+
+def _classes(labels: Any) -> Iterator[tuple[Any, str]]:
+    """Where each class is, and its histogram's name."""
+    yield labels, "hist_true"
+    yield tf.logical_not(labels), "hist_false"
 
 
 def _kept(true: Any, false: Any, nbins: int, collections: Sequence[str]) -> tuple[Any, Any, Any]:
@@ -127,8 +133,8 @@ def strict_cumsum(tensor: Any, length: int) -> Tensor:
         with tf.name_scope("strict_conv1d", values=[padded, ones]):
             row = tf.reshape(padded, (1, -1, 1, 1))
             window = tf.reshape(ones, (-1, 1, 1, 1))
-            result = conv2d(row, window, [1, 1, 1, 1], "SAME")
-            return tf.reshape(result, [-1])[:length]
+            sums = tf.reshape(conv2d(row, window, [1, 1, 1, 1], "SAME"), [-1])
+        return sums[:length]
 
 
 # TensorFlow's name.

@@ -422,6 +422,7 @@ def precision_recall_at_equal_thresholds(
         tn, fn = fp[0] - fp, tp[0] - tp
         least = tf.convert_to_tensor(EPSILON, dtype=exact)
         precision, recall = tp / tf.maximum(least, tp + fp), tp / tf.maximum(least, tp + fn)
-        parts = (tp, fp, tn, fn, precision, recall, tf.lin_space(0.0, 1.0, count))
-        result = PrecisionRecallData(*(tf.cast(part, scores.dtype) for part in parts))
+        parts = [tf.cast(part, scores.dtype) for part in (tp, fp, tn, fn, precision, recall)]
+        parts.append(tf.cast(tf.lin_space(0.0, 1.0, count), scores.dtype))
+        result = PrecisionRecallData(*parts)
         return result, tf.group(update_tp, update_fp)

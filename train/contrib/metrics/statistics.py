@@ -121,9 +121,8 @@ def count(
         return collected(tf.identity(total), update, metrics_collections, updates_collections)
 
 
-def _step(mean: Any, values: Any, weights: Any, batch: Any, total: Any) -> tuple[Any, Any]:
+def _step(mean: Any, weighted: Any, batch: Any, total: Any) -> tuple[Any, Any]:
     """The batch's mean, and how far it moves the mean of all."""
-    weighted = values if weights is None else tf.multiply(values, weights)
     of_batch = tf.div_no_nan(tf.reduce_sum(weighted), batch)
     return of_batch, tf.div_no_nan((of_batch - mean) * batch, total)
 
@@ -153,14 +152,16 @@ def streaming_covariance(
         )
         if weights is None:
             batch = tf.cast(tf.size(y), dtypes.float32)
+            weighted_x, weighted_y = x, y
         else:
             weights = broadcast_weights(weights, y)
             batch = tf.reduce_sum(weights)
+            weighted_x, weighted_y = tf.multiply(x, weights), tf.multiply(y, weights)
         update_total = tf.assign_add(total, batch)
         before = update_total - batch
-        batch_x, delta_x = _step(mean_x, x, weights, batch, update_total)
+        batch_x, delta_x = _step(mean_x, weighted_x, batch, update_total)
         before_x = tf.assign_add(mean_x, delta_x) - delta_x
-        batch_y, delta_y = _step(mean_y, y, weights, batch, update_total)
+        batch_y, delta_y = _step(mean_y, weighted_y, batch, update_total)
         before_y = tf.assign_add(mean_y, delta_y) - delta_y
         products = (x - batch_x) * (y - batch_y)
         of_batch = tf.reduce_sum(products if weights is None else products * weights)
@@ -243,7 +244,7 @@ def _kappa(po: Any, pe_row: Any, pe_col: Any, name: str) -> Tensor:
     products = tf.cast(pe_row * pe_col, dtypes.float64)
     by_chance = tf.reduce_sum(tf.div_no_nan(products, tf.cast(total, dtypes.float64)))
     agreed, by_chance, total = (tf.cast(x, dtypes.float64) for x in (agreed, by_chance, total))
-    return tf.div_no_nan(agreed - by_chance, tf.maximum(total - by_chance, 0), name=name)
+    return tf.div_no_nan(agreed - by_chance, total - by_chance, name=name)
 
 
 @export("contrib.metrics.cohen_kappa")

@@ -130,9 +130,10 @@ def stratified_sample(
         examples, labels, (given, target) = _verify_input(examples, labels, [given, target])
         accepted = _accepted(given, target)
         *values, label = _one_by_one([*examples, labels], threads_per_queue, queue_capacity)
+        share = tf.gather(accepted, label)
         *values, label = maybe_batch(
             [*values, label],
-            keep_input=tf.random_uniform([]) < tf.gather(accepted, label),
+            keep_input=tf.random_uniform([]) < share,
             batch_size=batch_size,
             num_threads=threads_per_queue,
         )
