@@ -7,6 +7,8 @@ import keyword
 import re
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 from ..dispatch import Dispatchers, handled
@@ -160,9 +162,13 @@ class OpFunction(PassesForFunction):
             self.__module__, self._public_name = module, name
 
     def __reduce__(self) -> Any:
-        """Published functions are pickled and copied by name, as Python's are."""
-        arguments = self._type, self._doc, self._function_name, self._renamed
-        return self._public_name or (OpFunction, arguments)
+        """Published functions are pickled and copied by name, as Python's are.
+
+        It is a call that finds them: writers of YAML take names for those of classes alone.
+        """
+        if self._public_name:
+            return published, (self.__module__, self._public_name)
+        return OpFunction, (self._type, self._doc, self._function_name, self._renamed)
 
     @property
     def definition(self) -> OpDef:
@@ -240,6 +246,11 @@ class OpFunction(PassesForFunction):
 
     def __repr__(self) -> str:
         return f"<op {self._type}>"
+
+
+def published(module: str, name: str) -> Any:
+    """The function that `module` holds by a dotted name."""
+    return attrgetter(name)(import_module(module))
 
 
 def build_op(
