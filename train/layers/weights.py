@@ -56,13 +56,14 @@ def checked_trainable(trainable: bool | None, synchronization: object) -> bool:
 
 
 def parts_of(variable: Any) -> list[Any]:
-    """The variables that a variable consists of."""
-    return [variable] if is_variable(variable) else list(variable)
+    """The variables that a variable consists of; itself for what a custom getter put there."""
+    listed = getattr(variable, "_get_variable_list", None)
+    return [variable] if listed is None else list(listed())
 
 
 def track(variable: Variable) -> None:
     """Notes a variable of a layer with its graph: the session of Keras is to initialize it."""
-    for part in parts_of(variable):
+    for part in filter(is_variable, parts_of(variable)):
         vars(part.graph).setdefault("_layer_variables", []).append(part)
 
 
