@@ -7,12 +7,10 @@ import keyword
 import re
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
-from operator import attrgetter
 from typing import Any
 
 from ..dispatch import Dispatchers, handled
-from ..signatures import LateDocumentation, PassesForFunction
+from ..signatures import LateDocumentation, PassesForFunction, published
 from ..tracebacks import shorten
 from ..types.dtypes import DType
 from . import attrs as attr_rules
@@ -162,13 +160,10 @@ class OpFunction(PassesForFunction):
             self.__module__, self._public_name = module, name
 
     def __reduce__(self) -> Any:
-        """Published functions are pickled and copied by name, as Python's are.
-
-        It is a call that finds them: writers of YAML take names for those of classes alone.
-        """
-        if self._public_name:
-            return published, (self.__module__, self._public_name)
-        return OpFunction, (self._type, self._doc, self._function_name, self._renamed)
+        """Published functions are pickled and copied by name, as Python's are."""
+        if not self._public_name:
+            return OpFunction, (self._type, self._doc, self._function_name, self._renamed)
+        return published, (self.__module__, self._public_name)
 
     @property
     def definition(self) -> OpDef:
@@ -248,11 +243,6 @@ class OpFunction(PassesForFunction):
         return f"<op {self._type}>"
 
 
-def published(module: str, name: str) -> Any:
-    """The function that `module` holds by a dotted name."""
-    return attrgetter(name)(import_module(module))
-
-
 def build_op(
     type_name: str, inputs: _Given, attrs: _Given, name: str | None = None, is_scope: bool = True
 ) -> Operation:
@@ -278,10 +268,8 @@ def apply_op(op_type_name: str, name: str | None = None, **keywords: Any) -> Any
     inputs = {key: value for key, value in keywords.items() if key in names}
     attrs = {key: value for key, value in keywords.items() if key not in names}
     op = build_op(op_type_name, inputs, attrs, name)
-    if not definition.outputs:
-        return op
     values = group(definition.outputs, op._attrs, op.outputs)
-    if values == [[]] and definition.stateful:
+    if not values or (values == [[]] and definition.stateful):
         return op
     return values[0] if len(values) == 1 else tuple(values)
 
