@@ -9,6 +9,8 @@ expect no private ones, so `without_private_bases` takes them away.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
+from operator import attrgetter
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
@@ -55,6 +57,14 @@ class PassesForFunction:
         if name in _OF_FUNCTIONS:
             return getattr(type(self).__call__, name)
         raise AttributeError(f"{self!r} has no attribute {name!r}")
+
+
+def published(module: str, name: str) -> Any:
+    """What a module holds by a dotted name.
+
+    Functions are reduced to this call, not to their name: writers of YAML take no names.
+    """
+    return attrgetter(name)(import_module(module))
 
 
 def held(module: ModuleType) -> dict[str, Any]:

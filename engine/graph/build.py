@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..dispatch import Dispatchers, handled
-from ..signatures import LateDocumentation, PassesForFunction
+from ..signatures import LateDocumentation, PassesForFunction, published
 from ..tracebacks import shorten
 from ..types.dtypes import DType
 from . import attrs as attr_rules
@@ -163,8 +163,9 @@ class OpFunction(PassesForFunction):
 
     def __reduce__(self) -> Any:
         """Published functions are pickled and copied by name, as Python's are."""
-        arguments = self._type, self._doc, self._function_name, self._renamed
-        return self._public_name or (OpFunction, arguments)
+        if not self._public_name:
+            return OpFunction, (self._type, self._doc, self._function_name, self._renamed)
+        return published, (self.__module__, self._public_name)
 
     @property
     def definition(self) -> OpDef:
@@ -269,10 +270,8 @@ def apply_op(op_type_name: str, name: str | None = None, **keywords: Any) -> Any
     inputs = {key: value for key, value in keywords.items() if key in names}
     attrs = {key: value for key, value in keywords.items() if key not in names}
     op = build_op(op_type_name, inputs, attrs, name)
-    if not definition.outputs:
-        return op
     values = group(definition.outputs, op._attrs, op.outputs)
-    if values == [[]] and definition.stateful:
+    if not values or (values == [[]] and definition.stateful):
         return op
     return values[0] if len(values) == 1 else tuple(values)
 

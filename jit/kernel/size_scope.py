@@ -25,6 +25,9 @@ from .sizes import (
     without_solved,
 )
 
+# Of so many measured sizes the examples are as large as is likely, of more as small as they can be.
+_MOST_LARGE = 6
+
 
 class Scope:
     """The symbols of one trace, their example values, and the guards written down for them."""
@@ -183,6 +186,9 @@ class Scope:
 
     def measure(self, example: int, place: frozenset[Any] = frozenset()) -> Size:
         """A new symbol for a size, zero or more, that is measured when a run comes to a place."""
+        # A run begins with memory for examples, which of many axes together must not be much.
+        if len(self.measured) >= _MOST_LARGE:
+            example = min(example, SMALLEST_SYMBOL)
         name = f"s{len(self.examples)}"
         self.examples[name], self.places[name] = example, place
         self.measured.append(name)

@@ -30,7 +30,7 @@ from .carriers import Carrier, Fixed, Held, Varies, Varying, changing
 from .collecting import Collector, collector, collects, row_collector
 from .counted import note_touched
 from .forks import Side
-from .loop_recovery import Frame, Unstructured, Variable, structured
+from .loop_recovery import Frame, Unstructured, Variable, guard_of_all, structured
 from .pieces import inside
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Flow(Branches):
     """Traces the operations of one frame: what is outside of all loops, a test or a body."""
 
     def _loop(self, frame: Frame) -> None:
-        guard = self._guard_of(frame.enters)
+        guard = guard_of_all(frame, self._guard_of)
         if guard is None:
             self.dead |= {*frame.exits, *(t for op in frame.exits for t in op.outputs)}
             return

@@ -9,7 +9,7 @@ operations, never their names.  Imports the engine's graph layer only.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Union
 
@@ -221,6 +221,37 @@ def needs_of(item: Item) -> list[Any]:
     ops = item.enters if isinstance(item, Frame) else [item]
     before = [t.op for op in ops for t in op._inputs_val]
     return before + [other for op in ops for other in op._control_inputs_val]
+
+
+def guard_of_all(frame: Frame, guard_of: Callable[[list[Any]], Any]) -> Any:
+    """The conditions that a loop runs under: those of all that enters it; None: it never runs.
+
+    guard_of: the conditions of operations together.  Unstructured if something leaves the loop
+    under fewer, as where a branch takes the gradient of a loop outside of it: what the gradient
+    keeps enters that loop under the branch's condition, and the rest goes its way without.
+    """
+    whole = guard_of(frame.enters)
+    if whole == ():
+        return whole
+    for exit_op in frame.exits:
+        behind = _behind(exit_op, set(frame.enters))
+        own = guard_of([op for op in frame.enters if op in behind])
+        if own is not None and (whole is None or len(own) < len(whole)):
+            raise Unstructured(f"'{exit_op.name}' leaves under fewer conditions than others enter")
+    return whole
+
+
+def _behind(op: Operation, first: Container[Any]) -> set[Any]:
+    """What an operation needs, no further back than the first."""
+    found, pending = set[Any](), [op]
+    while pending:
+        op = pending.pop()
+        if op in found:
+            continue
+        found.add(op)
+        if op not in first:
+            pending += [*(t.op for t in op._inputs_val), *op._control_inputs_val]
+    return found
 
 
 def _sorted(frame: Frame, number: dict[Any, int]) -> list[Item]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from ...engine.record_class import record
 from .control_regions import accesses
-from .loop_recovery import Frame, Item, Unstructured, needs_of
+from .loop_recovery import Frame, Item, Unstructured, guard_of_all, needs_of
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
@@ -207,7 +207,7 @@ class _Guards:
         """Goes through items in order."""
         for item in items:
             if isinstance(item, Frame):
-                guard = self._all(item.enters)
+                guard = guard_of_all(item, self._all)
                 self.of.update(dict.fromkeys([item, *item.enters, *item.exits], guard))
                 continue
             role = item.definition.control_flow_role

@@ -53,6 +53,7 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
             )
         return _build(f, decorated, [convert_to_tensor(x) for x in args])
 
+    decorated._custom_gradient_of = f  # type: ignore[attr-defined]
     return decorated
 
 
@@ -101,6 +102,9 @@ def _call(grad_fn: Callable[..., Any], grads: Sequence[Tensor], variables: list[
 
 
 def _check_signature(grad_fn: Callable[..., Any], variables: list[Any]) -> None:
+    # A gradient with a gradient of its own takes what the function within takes.
+    while hasattr(grad_fn, "_custom_gradient_of"):
+        grad_fn = grad_fn._custom_gradient_of
     spec = inspect.getfullargspec(grad_fn)
     expects = "variables" in spec.args or bool(spec.varkw)
     if variables and not (expects or "variables" in spec.kwonlyargs):

@@ -97,7 +97,7 @@ class GradLoopState:
     def AddForwardAccumulator(self, value: Tensor, dead_branch: bool = False) -> Tensor:
         """A stack that gets the value in every iteration of the forward loop."""
         with self.forward_index.graph.as_default():
-            context = get_default_graph()._get_control_flow_context()
+            context = self._outside_of_conditions(get_default_graph()._get_control_flow_context())
             with control_dependencies(None):
                 with inside(context), colocate_with(value):
                     size = tf.constant(-1, tf.int32)
@@ -108,6 +108,19 @@ class GradLoopState:
                 # In iteration order: after the counter has counted, before the next iteration.
                 push._add_control_input(self.forward_index.op.inputs[0].op)
                 return stack
+
+    def _outside_of_conditions(self, context: Any) -> Any:
+        """Where a stack is made for a gradient that a context asks for.
+
+        The loop runs whether or not a branch takes its gradient, so what enters it is there, too.
+        """
+        while (
+            context is not None
+            and context.IsCondContext()
+            and not util.IsContainingContext(self.forward_context, context)
+        ):
+            context = context.outer_context
+        return context
 
     def _push(self, stack: Tensor, value: Tensor, dead_branch: bool) -> Any:
         swap = self.forward_context.swap_memory

@@ -200,6 +200,12 @@ def test_functions_are_pickled_and_copied_by_name() -> None:
         assert copy.deepcopy(function) is function, name
 
 
+def test_writers_of_yaml_find_a_call_with_texts_in_functions_made_of_ops() -> None:
+    make, arguments = tf.nn.relu.__reduce_ex__(2)
+    assert all(type(argument) is str for argument in arguments)
+    assert make(*arguments) is tf.nn.relu
+
+
 def test_raw_ops_take_the_names_of_arguments_that_tensorflow_shows() -> None:
     total = tf.raw_ops.Sum(input=[1.0, 2.0], axis=0)
     assert total.op.type == "Sum" and total.shape == []

@@ -57,8 +57,9 @@ def checked_trainable(trainable: bool | None, synchronization: object) -> bool:
 
 
 def parts_of(variable: Any) -> list[Any]:
-    """The variables that a variable consists of; of what a custom getter makes of one, that."""
-    return list(variable) if isinstance(variable, PartitionedVariable) else [variable]
+    """The variables that a variable consists of; itself for what a custom getter put there."""
+    listed = getattr(variable, "_get_variable_list", None)
+    return [variable] if listed is None else list(listed())
 
 
 def track(variable: Variable) -> None:

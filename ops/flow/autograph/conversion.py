@@ -107,11 +107,13 @@ def rewrite(node: ast.FunctionDef, options: Options) -> ast.FunctionDef:
 
 def tree(function: types.FunctionType) -> ast.FunctionDef | None:
     """The syntax tree of a function, of a lambda as a function; None without source."""
+    code = function.__code__
     try:
-        source = textwrap.dedent(inspect.getsource(function))
+        # (Of the code: of a function `inspect` finds what a decorator says that it wraps.)
+        source = textwrap.dedent(inspect.getsource(code))
     except (OSError, TypeError):
         return None  # What was typed into a console has no source.
-    if function.__name__ == "<lambda>":
+    if code.co_name == "<lambda>":
         return _lambda(function, source)
     try:
         node = tree_of(source).body[0]
@@ -175,7 +177,7 @@ def _compiled(function: types.FunctionType, node: ast.FunctionDef) -> types.Code
 
 def _class_of(function: types.FunctionType) -> str | None:
     """The class in whose body a function stands, if there is one."""
-    parts = function.__qualname__.split(".")
+    parts = function.__code__.co_qualname.split(".")
     within = [a for a, b in zip(parts, parts[1:]) if "<locals>" not in (a, b)]
     return within[-1] if within else None
 

@@ -8,6 +8,7 @@ import importlib.util
 import json
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -185,6 +186,26 @@ def test_a_custom_gradient_of_variables_has_some(caplog: pytest.LogCaptureFixtur
     assert "no ResourceVariables were used" in caplog.text
     with tf.Session() as session:
         assert session.run(tf.gradients(y, x)[0]) == 3.0
+
+
+def test_a_custom_gradient_has_a_custom_gradient() -> None:
+    """As in the activations of StyleGAN, in a scope without resources."""
+
+    @tf.custom_gradient
+    def cube(x: Any) -> Any:
+        @tf.custom_gradient
+        def gradient(dy: Any) -> Any:
+            return 3.0 * x**2 * dy, lambda ddy: 5.0 * ddy
+
+        return x**3, gradient
+
+    x = tf.constant([1.0, 2.0])
+    first = tf.gradients(cube(x), x, tf.constant([1.0, 10.0]))[0]
+    upstream = tf.constant([1.0, 1.0])
+    second = tf.gradients(tf.gradients(cube(x), x, upstream)[0], upstream)[0]
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(first), [3.0, 120.0])
+        np.testing.assert_array_equal(session.run(second), [5.0, 5.0])
 
 
 def test_gradient_checker() -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -209,3 +211,11 @@ def test_what_is_taken_for_granted_makes_no_two_sizes_of_each_other():
         assert scope.takes_for_equal(x, 2 * y - 2 * z)
     assert sizes.same(y, 2 * z) and sizes.same(x * y + 1, 2 * z * y + 1)
     assert not sizes.same(y, z)
+
+
+def test_examples_of_many_measured_sizes_make_no_large_memory() -> None:
+    """A run begins with memory for them: twelve axes of eight elements each were 275 GB."""
+    scope = size_scope.Scope()
+    axes = [scope.measure(8) for _ in range(12)]
+    assert math.prod(scope.examples.values()) < 2**30
+    assert [str(axis) for axis in axes] == list(scope.examples)

@@ -11,6 +11,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
+from numbaflow.ops.flow.state import GradLoopState
 
 pytestmark = pytest.mark.cpu
 
@@ -328,3 +329,32 @@ def test_training_with_a_loop():
             losses.append([session.run([loss, train])[0] for _ in range(20)])
     np.testing.assert_allclose(losses[0], losses[1], rtol=1e-3)
     assert losses[1][-1] < losses[1][0] / 3
+
+
+@pytest.mark.parametrize("in_branch", [False, True], ids=["made here", "as TensorFlow makes it"])
+@pytest.mark.parametrize("is_cut", [False, True], ids=["one plan", "in pieces"])
+def test_a_loop_runs_where_a_branch_does_not_take_its_gradient(monkeypatch, in_branch, is_cut):
+    if in_branch:  # where the stacks of TensorFlow's graphs are
+        monkeypatch.setattr(GradLoopState, "_outside_of_conditions", lambda _, context: context)
+    x = tf.constant(np.linspace(-1, 1, 12).reshape(4, 3).astype("f4"))
+    w, trains = weights(), tf.placeholder(tf.bool, [])
+    y = tf.while_loop(lambda i, _: i < 3, lambda i, a: (i + 1, tf.tanh(a @ w)), [0, x])[1]
+
+    def step():
+        gradient = tf.gradients(y, w)[0]
+        with tf.control_dependencies([tf.assign_sub(w, 0.1 * gradient)]):
+            return tf.reduce_sum(gradient)
+
+    fetches = [tf.cond(trains, step, lambda: 0.0), y]
+    if is_cut:
+        fetches.append(tf.cond(trains, lambda: tf.py_func(np.copy, [y], tf.float32), lambda: y))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for is_training in (True, False, True, False, False):
+            kept, expected = session.run(w), x.eval()
+            for _ in range(3):
+                expected = np.tanh(expected @ kept)
+            gradient, found, *copies = session.run(fetches, {trains: is_training})
+            for value in (found, *copies):
+                np.testing.assert_allclose(value, expected, 1e-4, 1e-6)
+            assert bool(gradient) is is_training

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import pytest
@@ -135,6 +136,36 @@ def test_methods_closures_and_super() -> None:
     offset = tf.constant(-7)
     found = [converted(Derived().scaled)(tf.constant(x)) for x in (-1, 1, 3)]
     assert _values(found) == [-7, 1, 6]
+
+
+def _counted(function: Any) -> Any:
+    """A decorator whose wrapper says that it is the function."""
+
+    @functools.wraps(function)
+    def wrapper(x: Any) -> Any:
+        return function(x) + 100.0
+
+    return wrapper
+
+
+@_counted
+def _added(x: Any) -> Any:
+    return x + 1.0
+
+
+@_counted
+def _tenfold(x: Any) -> Any:
+    if x > 0.0:
+        y = x * 10.0
+    else:
+        y = -x
+    return y
+
+
+def test_decorated_functions_are_called_by_way_of_their_decorators() -> None:
+    converted = tf.autograph.to_graph(lambda x: (_added(x), _tenfold(x), _tenfold(-x)))
+    with tf.Session() as session:
+        assert session.run(converted(tf.constant(3.0))) == (104.0, 130.0, 103.0)
 
 
 def test_tf_function_rewrites_what_it_is_told() -> None:
