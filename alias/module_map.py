@@ -196,7 +196,9 @@ HOMES = {
         "string_ops": (".alias.internals.second_forms .ops.checks.logging tf tf.strings raw"),
         "summary_op_util": ".ops.summaries.api",
         "summary_ops": "tf.summary",
-        "summary_ops_v2": ".train.summaries.recording .train.summaries.graph_writers",
+        "summary_ops_v2": (
+            ".train.summaries.recording .train.summaries.graph_writers .alias.internals.tracing"
+        ),
         "template": "tf .ops.state.template",
         "tensor_array_grad": ".ops.flow.tensor_array_nodes",
         "tensor_array_ops": "tf .ops.flow.tensor_array",
@@ -331,7 +333,7 @@ HOMES = {
     },
     "util": {
         "lazy_loader": ".alias.helpers",
-        "tf_export": ".alias.helpers",
+        "tf_export": ".alias.internals.exporting",
         "compat": "tf.compat .alias.helpers",
         "compat_internal": "tf.compat",
         "deprecation": ".alias.internals.deprecation",

@@ -9,6 +9,7 @@ _STRATEGIES = (
 )
 _PARTS = f".alias.internals.device_parts {_STRATEGIES}"
 _RESOLVERS = ".train.distributed.cluster_resolver"
+_CLOUD = ".train.distributed.cloud_resolvers"
 _COMBINATIONS = ".alias.internals.combinations"
 
 # Module below `tensorflow` -> its homes.
@@ -44,7 +45,9 @@ MODULES = {
         f"python.tpu.{module}": f".train.contrib.tpu.{module} tf.contrib.tpu"
         for module in "tpu tpu_config tpu_estimator tpu_optimizer training_loop bfloat16".split()
     },
-    "python.distribute.cluster_resolver": f"{_RESOLVERS} .train.distributed.slurm_resolver",
+    "python.distribute.cluster_resolver": f"{_RESOLVERS} {_CLOUD} .train.distributed.slurm_resolver",
+    "python.distribute.cluster_resolver.gce_cluster_resolver": _CLOUD,
+    "python.distribute.cluster_resolver.kubernetes_cluster_resolver": _CLOUD,
     **{
         f"python.distribute.cluster_resolver.{module}": _RESOLVERS
         for module in "cluster_resolver tpu_cluster_resolver tfconfig_cluster_resolver".split()

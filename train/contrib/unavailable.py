@@ -11,7 +11,6 @@ from typing import Any
 from ...engine.api import constant
 
 _TPU = "a TPU"
-_CLOUD = "services of the cloud"
 _EAGER = "eager execution, and numbaflow computes graphs in sessions"
 _PYTHON = "parts of AutoGraph that are not in numbaflow; tf.autograph.to_graph is"
 _FFMPEG = "ffmpeg; tf.audio.decode_wav and tf.audio.encode_wav are here"
@@ -40,12 +39,6 @@ TABLE = {
         tpu.experimental.initialize_tpu_system contrib.tpu.profiler.TPUProfiler
         contrib.distribute.TPUStrategy contrib.distribute.initialize_tpu_system
         distribute.experimental.TPUStrategy contrib.tpu.TPUInMemoryEvalHook
-    """,
-    _CLOUD: """
-        contrib.cluster_resolver.GCEClusterResolver
-        contrib.cluster_resolver.KubernetesClusterResolver
-        distribute.cluster_resolver.GCEClusterResolver
-        distribute.cluster_resolver.KubernetesClusterResolver
     """,
     _EAGER: """
         contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator
