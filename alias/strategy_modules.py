@@ -20,6 +20,7 @@ MODULES = {
     "python.distribute.strategy_combinations": ".alias.internals.strategy_combinations",
     "python.framework.combinations": _COMBINATIONS,
     "python.framework.test_combinations": _COMBINATIONS,
+    "python.distribute.values": ".alias.internals.replica_parts",
     "python.distribute.reduce_util": ".train.distributed.strategy_context",
     "python.distribute.all_reduce": ".train.distributed.all_reduce",
     "python.distribute.cross_device_ops": ".train.distributed.cross_device_ops",

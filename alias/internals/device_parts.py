@@ -14,9 +14,9 @@ from ...engine.gradients.autodiff_sums import _flat, add_sparse
 from ...engine.graph.devices import DeviceSpec
 from ...engine.graph.tensor import IndexedSlices
 from ...ops.public import tf
-from ...train.distributed import replica_values, strategy_context
+from ...train.distributed import device_map, replica_values, strategy_context
 
-current = replica_values._current_device
+current = device_map.current_device
 
 
 def canonicalize(d: str, default: str | None = None) -> str:

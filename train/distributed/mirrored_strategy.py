@@ -13,9 +13,10 @@ from ...ops.data.dataset import DatasetV2
 from ...ops.public import tf
 from . import mirrored_variables, replica_threads
 from . import strategy_context as modes
+from .device_map import resolved
 from .mirrored_input import DistributedDataset, ReplicaIterator, in_parts
 from .mirrored_variables import DistributedVariable, SyncOnReadVariable
-from .replica_values import DistributedValues, Mirrored, for_device, regroup, resolved
+from .replica_values import DistributedValues, Mirrored, for_device, regroup
 from .strategy import Strategy, StrategyExtended, UpdateContext
 from .strategy_context import ReduceOp
 from .strategy_input import InputContext, input_of
