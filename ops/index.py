@@ -30,6 +30,7 @@ AT_ONCE = (
     "ops.public",
     "train.checkpoints.saver",
     "train.contrib.public",
+    "train.distributed.replica_values",
     "train.distributed.server",
     "train.saved_model.public",
     "train.public",
@@ -1225,8 +1226,7 @@ train.contrib.training.state_saver: contrib.training.NextQueuedSequenceBatch
 train.contrib.training.training: contrib.training.add_gradients_summaries
   contrib.training.clip_gradient_norms contrib.training.clip_gradient_norms_fn
   contrib.training.create_train_op contrib.training.multiply_gradients contrib.training.train
-train.contrib.unavailable: contrib.autograph.StackTraceMapper
-  contrib.distribute.MultiWorkerAllReduce contrib.distribute.TPUStrategy
+train.contrib.unavailable: contrib.autograph.StackTraceMapper contrib.distribute.TPUStrategy
   contrib.distribute.initialize_tpu_system contrib.eager.EagerVariableStore
   contrib.eager.ExecutionCallback contrib.eager.Iterator contrib.eager.Network contrib.eager.Saver
   contrib.eager.Sequential contrib.eager.add_execution_callback contrib.eager.async_clear_error
@@ -1309,6 +1309,7 @@ train.distributed.strategy_context: contrib.distribute.get_cross_replica_context
   distribute.get_replica_context distribute.get_strategy distribute.has_strategy
   distribute.in_cross_replica_context
 train.distributed.strategy_input: distribute.InputContext distribute.InputReplicationMode
+train.distributed.worker_all_reduce: contrib.distribute.MultiWorkerAllReduce
 train.estimator.baseline: estimator.BaselineClassifier estimator.BaselineEstimator
   estimator.BaselineRegressor
 train.estimator.combined: estimator.DNNLinearCombinedClassifier estimator.DNNLinearCombinedEstimator

@@ -73,8 +73,7 @@ class api_export:  # noqa: N801 - TensorFlow's name
             # (A class has what another one that it inherits was given.)
             if attribute in vars(target) and not self._allow_multiple_exports:
                 raise SymbolAlreadyExposedError(
-                    f"Symbol {target.__name__} is already exposed as "
-                    f"{getattr(target, attribute)}."
+                    f"Symbol {target.__name__} is already exposed as {getattr(target, attribute)}."
                 )
             setattr(target, attribute, found)
         return func

@@ -22,7 +22,6 @@ _LITE = (
     "TensorFlow Lite's converter, which is not in numbaflow; give it elsewhere the graph that "
     "tf.graph_util.convert_variables_to_constants or tf.saved_model.simple_save gives"
 )
-_SEVERAL = "several machines or processors, and numbaflow computes on this machine's alone"
 
 # What is needed -> public names.
 TABLE = {
@@ -88,9 +87,6 @@ TABLE = {
         lite.experimental.convert_op_hints_to_stubs lite.experimental.get_potentially_supported_ops
         lite.experimental.load_delegate lite.experimental.nn.TFLiteLSTMCell
         lite.experimental.nn.TfLiteRNNCell lite.experimental.nn.dynamic_rnn
-    """,
-    _SEVERAL: """
-        contrib.distribute.MultiWorkerAllReduce
     """,
 }
 

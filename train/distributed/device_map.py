@@ -40,7 +40,7 @@ def _number_of(context: Any) -> int:
 
 
 class DeviceMap(ABC):
-    """Devices of replicas: those of all, and which value of several is a replica's or a device's."""
+    """Devices of replicas, and which value of several is a replica's or a device's."""
 
     @property
     @abstractmethod

@@ -104,6 +104,7 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
         self._unique_id, self._graph_key = first._unique_id, first._graph_key
         for variable in values:
             variable._distributed_container = weakref.ref(self)
+            variable._distribute_strategy = strategy
 
     # Which replica's
 
