@@ -129,8 +129,7 @@ HOMES = {
             "tf.math tf .ops.math.operators .ops.math.reduce_gradient "
             ".engine.gradients.autodiff_sums raw"
         ),
-        "metrics": "tf.metrics",
-        "metrics_impl": "tf.metrics",
+        **dict.fromkeys(("metrics", "metrics_impl"), "tf.metrics"),
         "nn": "tf.nn",
         "nn_grad": ".alias.internals.gradients",
         "nn_impl": "tf.nn tf.linalg .ops.nn.dropout .ops.nn.sampled",
@@ -177,8 +176,7 @@ HOMES = {
         "rnn_cell_impl": ".train.rnn.cells .train.rnn.cell .train.rnn.wrappers",
         "script_ops": "tf .ops.flow.script .ops.flow.python_function",
         "session_ops": "tf",
-        "sets": "tf.sets",
-        "sets_impl": "tf.sets",
+        **dict.fromkeys(("sets", "sets_impl"), "tf.sets"),
         "sort_ops": "tf .ops.array.sort",
         "sparse_grad": ".alias.internals.gradients",
         "sparse_ops": (

@@ -30,7 +30,6 @@ AT_ONCE = (
     "ops.public",
     "train.checkpoints.saver",
     "train.contrib.public",
-    "train.distributed.replica_values",
     "train.distributed.server",
     "train.saved_model.public",
     "train.public",

@@ -192,8 +192,11 @@ def _between(w: _Writer) -> None:
     if w.random.random() < 0.5:
         w.add(f"{v} + tf.reduce_sum(tf.sin({a})) * 0.1", dims)
     else:
-        w.loose(f"{a} * tf.cast(tf.shape({v})[{w.random.randrange(len(dims))}], tf.float32)"
-                if dims else f"{a} + {v}")  # fmt: skip
+        w.loose(
+            f"{a} * tf.cast(tf.shape({v})[{w.random.randrange(len(dims))}], tf.float32)"
+            if dims
+            else f"{a} + {v}"
+        )
 
 
 # Values of known rank.
@@ -263,17 +266,21 @@ def _moved(w: _Writer) -> None:
         (f"tf.reshape({v}, [-1])", (n,)),
         (f"tf.expand_dims({v}, {axis})", (*dims[:axis], "1", *dims[axis:])),
         (f"tf.pad({v}, [[k, 1]] * {len(dims)})", tuple(w.size() for _ in dims)),
-        (f"tf.tile({v}, tf.concat([[k], tf.ones([{len(dims) - 1}], tf.int32)], 0))",
-         (w.size(), *dims[1:])),
+        (
+            f"tf.tile({v}, tf.concat([[k], tf.ones([{len(dims) - 1}], tf.int32)], 0))",
+            (w.size(), *dims[1:]),
+        ),
         (f"{v}[{':, ' * axis}::2]", other),
         (f"{v}[{':, ' * axis}k:]", other),
         (f"{v}[{':, ' * axis}:-1]", other),
         (f"{v}[{':, ' * axis}-2:]", other),
         (f"tf.cumsum({v}, {axis}, reverse=True)", dims),
-        (f"tf.boolean_mask({v}, tf.reduce_sum({v}, list(range(1, {len(dims)}))) > 0.0)",
-         (w.size(), *dims[1:])),
+        (
+            f"tf.boolean_mask({v}, tf.reduce_sum({v}, list(range(1, {len(dims)}))) > 0.0)",
+            (w.size(), *dims[1:]),
+        ),
         (f"tf.gather({v}, tf.range(tf.shape({v})[{axis}] // 2), axis={axis})", other),
-    ]  # fmt: skip
+    ]
     w.add(*w.random.choice(found))
 
 
@@ -295,21 +302,33 @@ def _by_row(w: _Writer) -> None:
         (f"tf.gather({v}, ids)", dims),
         (f"tf.unsorted_segment_sum({v}, ids, tf.shape({v})[0])", dims),
         (f"tf.unsorted_segment_sum({v}, ids % 2, 2)", ("2", *dims[1:])),
-        (f"tf.dynamic_stitch(tf.dynamic_partition(tf.range(tf.shape(ids)[0]), ids % 2, 2),"
-         f" tf.dynamic_partition({v}, ids % 2, 2))", dims),
+        (
+            f"tf.dynamic_stitch(tf.dynamic_partition(tf.range(tf.shape(ids)[0]), ids % 2, 2),"
+            f" tf.dynamic_partition({v}, ids % 2, 2))",
+            dims,
+        ),
         (f"tf.gather({v}, tf.unique(ids)[0])", (w.size(), *dims[1:])),
         (f"tf.tensor_scatter_update({v}, ids[:1, None], {v}[:1] * 0.5)", dims),
         ("tf.one_hot(ids, tf.shape(ids)[0])", ("b", "b")),
         ("tf.cast(tf.sequence_mask(lens), tf.float32)", ("b", w.size())),
         ("tf.cast(lens, tf.float32)", ("b",)),
-    ]  # fmt: skip
+    ]
     if dims[:2] == ("b", "t"):
         texts.append((f"tf.reverse_sequence({v}, lens, 1, 0)", dims))
         mask = f"tf.cast(tf.sequence_mask(lens, tf.shape({v})[1]), tf.float32)"
-        texts.append((f"{v} * tf.reshape({mask}, tf.concat([tf.shape({v})[:2],"
-                      f" tf.ones([{len(dims) - 2}], tf.int32)], 0))", dims))  # fmt: skip
-        texts.append((f"tf.boolean_mask({v}, tf.sequence_mask(lens, tf.shape({v})[1]))",
-                      (w.size(), *dims[2:])))  # fmt: skip
+        texts.append(
+            (
+                f"{v} * tf.reshape({mask}, tf.concat([tf.shape({v})[:2],"
+                f" tf.ones([{len(dims) - 2}], tf.int32)], 0))",
+                dims,
+            )
+        )
+        texts.append(
+            (
+                f"tf.boolean_mask({v}, tf.sequence_mask(lens, tf.shape({v})[1]))",
+                (w.size(), *dims[2:]),
+            )
+        )
     w.add(*w.random.choice(texts))
 
 
@@ -318,19 +337,29 @@ def _looped(w: _Writer) -> None:
     texts: list[tuple[str, Dims]] = [
         (f"tf.map_fn(lambda r: tf.sin(r) + tf.reduce_sum(r), {v})", dims),
         (f"tf.scan(lambda s, r: s * 0.5 + r, {v}, tf.zeros(tf.shape({v})[1:]))", dims),
-        (f"tf.while_loop(lambda i, s: i < tf.shape({v})[0], lambda i, s: (i + 1,"
-         f" s * 0.5 + {v}[i]), [0, tf.zeros(tf.shape({v})[1:])],"
-         f" shape_invariants=[tf.TensorShape([]), tf.TensorShape(None)])[1] * 1.0", dims[1:]),
+        (
+            f"tf.while_loop(lambda i, s: i < tf.shape({v})[0], lambda i, s: (i + 1,"
+            f" s * 0.5 + {v}[i]), [0, tf.zeros(tf.shape({v})[1:])],"
+            f" shape_invariants=[tf.TensorShape([]), tf.TensorShape(None)])[1] * 1.0",
+            dims[1:],
+        ),
         (f"tf.foldl(lambda s, r: s * 0.5 + tf.reduce_sum(r), {v}, 0.5)", ()),
         (f"tf.TensorArray(tf.float32, tf.shape({v})[0]).unstack({v}).stack() * 2.0", dims),
-        (f"tf.while_loop(lambda i, s: i < k, lambda i, s: (i + 1, tf.concat([s, s], 0)), [0, {v}],"
-         f" shape_invariants=[tf.TensorShape([]), tf.TensorShape(None)])[1] * 1.0",
-         (w.size(), *dims[1:])),
-        (f"tf.cond(tf.shape({v})[0] > 2, lambda: {v}[:2], lambda: tf.sin({v}))",
-         (w.size(), *dims[1:])),
-        (f"tf.case([(tf.equal(k, 0), lambda: {v}), (tf.equal(k, 1), lambda: {v} * 2.0)],"
-         f" default=lambda: -{v})", dims),
-    ]  # fmt: skip
+        (
+            f"tf.while_loop(lambda i, s: i < k, lambda i, s: (i + 1, tf.concat([s, s], 0)),"
+            f" [0, {v}], shape_invariants=[tf.TensorShape([]), tf.TensorShape(None)])[1] * 1.0",
+            (w.size(), *dims[1:]),
+        ),
+        (
+            f"tf.cond(tf.shape({v})[0] > 2, lambda: {v}[:2], lambda: tf.sin({v}))",
+            (w.size(), *dims[1:]),
+        ),
+        (
+            f"tf.case([(tf.equal(k, 0), lambda: {v}), (tf.equal(k, 1), lambda: {v} * 2.0)],"
+            f" default=lambda: -{v})",
+            dims,
+        ),
+    ]
     w.add(*w.random.choice(texts))
 
 
@@ -353,8 +382,9 @@ def _layer(w: _Writer) -> None:
         ]
         if last.isdigit():
             shape = f"[3, {last}, 2]"
-            texts.append((f"tf.nn.conv1d({v}, tf.ones({shape}) * 0.1, 1, 'SAME')",
-                          (dims[0], dims[1], "2")))  # fmt: skip
+            texts.append(
+                (f"tf.nn.conv1d({v}, tf.ones({shape}) * 0.1, 1, 'SAME')", (dims[0], dims[1], "2"))
+            )
     w.add(*w.random.choice(texts))
 
 

@@ -99,6 +99,21 @@ class DistributedValues:
         return f"{type(self).__name__}:{{\n" + ",\n".join(lines) + "\n}"
 
 
+def _composite(kind: type[PerReplica]) -> type[PerReplica]:
+    """A class whose values are structures of their replicas' tensors."""
+
+    def like(value: PerReplica, components: Any) -> PerReplica:
+        return kind(value.device_map, components, value.logical_device)
+
+    def spec(value: PerReplica) -> PerReplicaSpec:
+        return value._type_spec
+
+    nest.COMPOSITES[kind] = nest.Composite(lambda value: value.values, like, spec)
+    register_type_spec_from_value_converter(kind, spec)
+    return kind
+
+
+@_composite
 class PerReplica(DistributedValues):
     """Values of replicas that are not the same."""
 
@@ -157,16 +172,6 @@ class PerReplicaSpec(TypeSpec):
 
     def _from_components(self, components: Any) -> PerReplica:
         return PerReplica(self._device_map, components, self._logical_device)
-
-
-def _like(value: PerReplica, components: Any) -> PerReplica:
-    return PerReplica(value.device_map, components, value.logical_device)
-
-
-nest.COMPOSITES[PerReplica] = nest.Composite(
-    lambda value: value.values, _like, lambda value: value._type_spec
-)
-register_type_spec_from_value_converter(PerReplica, lambda value: value._type_spec)
 
 
 _Kind = TypeVar("_Kind", bound="DistributedValues")
