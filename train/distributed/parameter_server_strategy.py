@@ -95,7 +95,8 @@ class ParameterServerExtended(StrategyExtended):
         # What optimizers keep beside a variable is where that is.
         if tf.get_default_graph()._colocation_stack.entries:
             return next_creator(**kwargs)
-        with tf.device(self._variable_device):
+        # (Wherever the operations around it are.)
+        with tf.device(None), tf.device(self._variable_device):
             return next_creator(**kwargs)
 
     def call_for_each_replica(
