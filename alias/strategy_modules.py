@@ -44,6 +44,7 @@ MODULES = {
         ).split()
     },
     "python.distribute.device_util": _PARTS,
+    "python.distribute.shared_variable_creator": ".alias.internals.device_parts",
     "python.distribute.input_ops": ".alias.internals.dataset_parts",
     "python.distribute.distribution_strategy_context": _PARTS,
     "python.distribute.cross_device_utils": ".alias.internals.device_parts",

@@ -14,10 +14,17 @@ from ...engine.gradients.autodiff_sums import _flat, add_sparse
 from ...engine.graph.devices import DeviceSpec
 from ...engine.graph.tensor import IndexedSlices
 from ...ops.public import tf
-from ...train.distributed import device_map, replica_values, strategy_context
+from ...train.distributed import (
+    device_map,
+    replica_threads,
+    replica_values,
+    strategy_context,
+)
 from .eager import context
 
 current = device_map.current_device
+# `tensorflow.python.distribute.shared_variable_creator`: variables that replicas share.
+_canonicalize_variable_name, make_fn = replica_threads.plain_name, replica_threads.sharing
 
 
 def canonicalize(d: str, default: str | None = None) -> str:
