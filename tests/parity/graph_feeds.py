@@ -168,7 +168,7 @@ def _free_step(w: _Writer) -> None:
         f"tf.gather_nd(tf.stack([{a}, {b}]), [1])",
         f"tf.clip_by_value({a}, -1.0, tf.cast(tf.size({b}), tf.float32))",
         f"tf.py_func(lambda v: v * np.float32(2), [{a}], tf.float32) + {b}",
-        f"tf.matrix_transpose(tf.exp(-tf.matrix_transpose({a}[None, ..., None])))[0, ..., 0]",
+        f"tf.matrix_transpose(tf.tanh(-tf.matrix_transpose({a}[None, ..., None])))[0, ..., 0]",
         f"tf.expand_dims({a}, 0)[0] + tf.zeros_like({b})",
     ]
     ranked = [
@@ -250,7 +250,7 @@ def _product(w: _Writer) -> None:
 
 def _gram(w: _Writer) -> None:
     v, dims = w.pick(2)
-    w.add(f"tf.matmul({v}, {v}, transpose_b=True)", (*dims[:-1], dims[-2]))
+    w.add(f"tf.matmul(tf.tanh({v}), {v}, transpose_b=True)", (*dims[:-1], dims[-2]))
 
 
 def _moved(w: _Writer) -> None:
