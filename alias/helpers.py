@@ -6,19 +6,10 @@ from __future__ import annotations
 import collections.abc as collections_abc  # noqa: F401 - a name of util.compat
 import importlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
-
-
-def tf_export(*names: str, **options: Any) -> Callable[[Any], Any]:
-    """Marks an API of TensorFlow's; here the object is left as it is."""
-    del names, options
-    return lambda thing: thing
-
-
-keras_export = estimator_export = tf_export
 
 
 def remove_undocumented(module_name: str, *lists: Any, **options: Any) -> None:

@@ -129,8 +129,7 @@ HOMES = {
             "tf.math tf .ops.math.operators .ops.math.reduce_gradient "
             ".engine.gradients.autodiff_sums raw"
         ),
-        "metrics": "tf.metrics",
-        "metrics_impl": "tf.metrics",
+        **dict.fromkeys(("metrics", "metrics_impl"), "tf.metrics"),
         "nn": "tf.nn",
         "nn_grad": ".alias.internals.gradients",
         "nn_impl": "tf.nn tf.linalg .ops.nn.dropout .ops.nn.sampled",
@@ -177,8 +176,7 @@ HOMES = {
         "rnn_cell_impl": ".train.rnn.cells .train.rnn.cell .train.rnn.wrappers",
         "script_ops": "tf .ops.flow.script .ops.flow.python_function",
         "session_ops": "tf",
-        "sets": "tf.sets",
-        "sets_impl": "tf.sets",
+        **dict.fromkeys(("sets", "sets_impl"), "tf.sets"),
         "sort_ops": "tf .ops.array.sort",
         "sparse_grad": ".alias.internals.gradients",
         "sparse_ops": (
@@ -196,7 +194,9 @@ HOMES = {
         "string_ops": (".alias.internals.second_forms .ops.checks.logging tf tf.strings raw"),
         "summary_op_util": ".ops.summaries.api",
         "summary_ops": "tf.summary",
-        "summary_ops_v2": ".train.summaries.recording .train.summaries.graph_writers",
+        "summary_ops_v2": (
+            ".train.summaries.recording .train.summaries.graph_writers .alias.internals.tracing"
+        ),
         "template": "tf .ops.state.template",
         "tensor_array_grad": ".ops.flow.tensor_array_nodes",
         "tensor_array_ops": "tf .ops.flow.tensor_array",
@@ -331,7 +331,7 @@ HOMES = {
     },
     "util": {
         "lazy_loader": ".alias.helpers",
-        "tf_export": ".alias.helpers",
+        "tf_export": ".alias.internals.exporting",
         "compat": "tf.compat .alias.helpers",
         "compat_internal": "tf.compat",
         "deprecation": ".alias.internals.deprecation",

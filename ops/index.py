@@ -1225,9 +1225,7 @@ train.contrib.training.state_saver: contrib.training.NextQueuedSequenceBatch
 train.contrib.training.training: contrib.training.add_gradients_summaries
   contrib.training.clip_gradient_norms contrib.training.clip_gradient_norms_fn
   contrib.training.create_train_op contrib.training.multiply_gradients contrib.training.train
-train.contrib.unavailable: contrib.autograph.StackTraceMapper
-  contrib.cluster_resolver.GCEClusterResolver contrib.cluster_resolver.KubernetesClusterResolver
-  contrib.distribute.MultiWorkerAllReduce contrib.distribute.TPUStrategy
+train.contrib.unavailable: contrib.autograph.StackTraceMapper contrib.distribute.TPUStrategy
   contrib.distribute.initialize_tpu_system contrib.eager.EagerVariableStore
   contrib.eager.ExecutionCallback contrib.eager.Iterator contrib.eager.Network contrib.eager.Saver
   contrib.eager.Sequential contrib.eager.add_execution_callback contrib.eager.async_clear_error
@@ -1265,10 +1263,8 @@ train.contrib.unavailable: contrib.autograph.StackTraceMapper
   contrib.tpu.keras_to_tpu_model contrib.tpu.outfeed_dequeue contrib.tpu.outfeed_dequeue_tuple
   contrib.tpu.outfeed_enqueue contrib.tpu.outfeed_enqueue_tuple contrib.tpu.profiler.TPUProfiler
   contrib.tpu.replicate contrib.tpu.rewrite contrib.tpu.shard contrib.tpu.shutdown_system
-  distribute.cluster_resolver.GCEClusterResolver
-  distribute.cluster_resolver.KubernetesClusterResolver distribute.experimental.TPUStrategy
-  lite.Interpreter lite.OpHint lite.OpsSet lite.Optimize lite.RepresentativeDataset
-  lite.TFLiteConverter lite.TargetSpec lite.TocoConverter
+  distribute.experimental.TPUStrategy lite.Interpreter lite.OpHint lite.OpsSet lite.Optimize
+  lite.RepresentativeDataset lite.TFLiteConverter lite.TargetSpec lite.TocoConverter
   lite.experimental.convert_op_hints_to_stubs lite.experimental.get_potentially_supported_ops
   lite.experimental.load_delegate lite.experimental.nn.TFLiteLSTMCell
   lite.experimental.nn.TfLiteRNNCell lite.experimental.nn.dynamic_rnn lite.toco_convert
@@ -1276,6 +1272,9 @@ train.contrib.unavailable: contrib.autograph.StackTraceMapper
   tpu.initialize_system tpu.replicate tpu.rewrite tpu.shard tpu.shutdown_system
 train.contrib.util.loader: contrib.util.loader.load_op_library
 train.distributed.average_loss: nn.compute_average_loss nn.scale_regularization_loss
+train.distributed.cloud_resolvers: contrib.cluster_resolver.GCEClusterResolver
+  contrib.cluster_resolver.KubernetesClusterResolver distribute.cluster_resolver.GCEClusterResolver
+  distribute.cluster_resolver.KubernetesClusterResolver
 train.distributed.cluster: train.ClusterSpec
 train.distributed.cluster_resolver: contrib.cluster_resolver.ClusterResolver
   contrib.cluster_resolver.SimpleClusterResolver contrib.cluster_resolver.TFConfigClusterResolver
@@ -1309,6 +1308,7 @@ train.distributed.strategy_context: contrib.distribute.get_cross_replica_context
   distribute.get_replica_context distribute.get_strategy distribute.has_strategy
   distribute.in_cross_replica_context
 train.distributed.strategy_input: distribute.InputContext distribute.InputReplicationMode
+train.distributed.worker_all_reduce: contrib.distribute.MultiWorkerAllReduce
 train.estimator.baseline: estimator.BaselineClassifier estimator.BaselineEstimator
   estimator.BaselineRegressor
 train.estimator.combined: estimator.DNNLinearCombinedClassifier estimator.DNNLinearCombinedEstimator

@@ -14,9 +14,17 @@ from ...engine.gradients.autodiff_sums import _flat, add_sparse
 from ...engine.graph.devices import DeviceSpec
 from ...engine.graph.tensor import IndexedSlices
 from ...ops.public import tf
-from ...train.distributed import replica_values, strategy_context
+from ...train.distributed import (
+    device_map,
+    replica_threads,
+    replica_values,
+    strategy_context,
+)
+from .eager import context
 
-current = replica_values._current_device
+current = device_map.current_device
+# `tensorflow.python.distribute.shared_variable_creator`: variables that replicas share.
+_canonicalize_variable_name, make_fn = replica_threads.plain_name, replica_threads.sharing
 
 
 def canonicalize(d: str, default: str | None = None) -> str:
@@ -46,6 +54,11 @@ def get_host_for_device(device: str) -> str:
 def local_devices_from_num_gpus(num_gpus: int) -> tuple[str, ...]:
     """So many GPUs, or the processor."""
     return tuple(f"/device:GPU:{i}" for i in range(num_gpus)) or ("/device:CPU:0",)
+
+
+def all_local_devices(num_gpus: int | None = None) -> tuple[str, ...]:
+    """So many GPUs, those that there are if None; or the processor."""
+    return local_devices_from_num_gpus(context().num_gpus() if num_gpus is None else num_gpus)
 
 
 def _get_default_strategy() -> Any:

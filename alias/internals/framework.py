@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, MutableMapping, MutableSet
+from collections.abc import Iterable, Iterator, MutableMapping, MutableSet
 from typing import Any
 
 from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
@@ -196,6 +196,31 @@ class RegisterShape:
         return f
 
 
+class _ObjectIdentityWrapper:
+    """Stands for an object in sets and dictionaries, and is equal to what stands for the same."""
+
+    def __init__(self, wrapped: Any) -> None:
+        self._wrapped = wrapped
+
+    @property
+    def unwrapped(self) -> Any:
+        """The object."""
+        return self._wrapped
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _ObjectIdentityWrapper):
+            raise TypeError(
+                f"Cannot compare wrapped object with unwrapped object: {self!r} and {other!r}"
+            )
+        return self._wrapped is other._wrapped
+
+    def __hash__(self) -> int:
+        return id(self._wrapped)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} wrapping {self._wrapped!r}>"
+
+
 class ObjectIdentityDictionary(MutableMapping[Any, Any]):
     """A dictionary whose keys are objects, not what they are equal to."""
 
@@ -241,6 +266,18 @@ class ObjectIdentitySet(MutableSet[Any]):
     def update(self, items: Any) -> None:
         """Adds objects."""
         self._storage.update((id(one), one) for one in items)
+
+    def clear(self) -> None:
+        """Takes all out."""
+        self._storage.clear()
+
+    def intersection(self, items: Iterable[Any]) -> ObjectIdentitySet:
+        """Those that others are, too."""
+        return self & ObjectIdentitySet(items)
+
+    def difference(self, items: Iterable[Any]) -> ObjectIdentitySet:
+        """Those that others are not."""
+        return self - ObjectIdentitySet(items)
 
     def __len__(self) -> int:
         return len(self._storage)

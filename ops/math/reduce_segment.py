@@ -373,12 +373,21 @@ def _gather_drop_negatives(
         clipped = tf.maximum(ids, tf.zeros_like(ids))
     gathered: Any = tf.gather(params, clipped)
     if is_positive is None:
-        is_positive = tf.greater_equal(ids, 0)
-        for _ in range(gathered.shape.ndims - is_positive.shape.ndims):
-            is_positive = tf.expand_dims(is_positive, -1)
+        is_positive = _with_axes_of(gathered, tf.greater_equal(ids, 0))
         is_positive = is_positive & tf.ones_like(gathered, dtype=dtypes.bool)
     zeros = tf.zeros_like(gathered)
     return tf.where(is_positive, gathered, zeros), clipped, is_positive
+
+
+def _with_axes_of(gathered: Tensor, mask: Any) -> Any:
+    """A mask of ids with as many axes as the rows that belong to them."""
+    if gathered.shape.ndims is None or mask.shape.ndims is None:
+        # (TensorFlow 1.15 has no gradient here.)
+        ones = tf.ones([tf.rank(gathered) - tf.rank(mask)], dtypes.int32)
+        return tf.reshape(mask, tf.concat([tf.shape(mask), ones], 0))
+    for _ in range(gathered.shape.ndims - mask.shape.ndims):
+        mask = tf.expand_dims(mask, -1)
+    return mask
 
 
 def _unsorted_sum_gradient(op: Operation, grad: Tensor) -> tuple[Any, None, None]:

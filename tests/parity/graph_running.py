@@ -37,8 +37,11 @@ class Outcome:
     inits: str = ""
 
 
-def here(program: GraphProgram, mode: str) -> Outcome:
-    """Runs a program in this process: compiled ("always"), or by reference kernels ("never")."""
+def here(program: GraphProgram, mode: str, goes_on: bool = False) -> Outcome:
+    """Runs a program in this process: compiled ("always"), or by reference kernels ("never").
+
+    A run that fails ends it; or its error is what the run gave, and the next one follows.
+    """
     outcome = Outcome()
     with tf.Graph().as_default() as graph, settings.override(jit=mode), tf.Session() as session:
         try:
@@ -49,7 +52,13 @@ def here(program: GraphProgram, mode: str) -> Outcome:
             session.run(names["inits"])
             for feeds in program.runs:
                 fed = {names[name]: value for name, value in feeds.items()}
-                outcome.runs.append([np.asarray(x) for x in session.run(names["fetches"], fed)])
+                try:
+                    found = session.run(names["fetches"], fed)
+                except tf.errors.OpError as error:
+                    if not goes_on:
+                        raise
+                    found = [np.array(f"{type(error).__name__}: {error}", object)]
+                outcome.runs.append([np.asarray(x) for x in found])
         except ERRORS as error:
             outcome.error, outcome.message = type(error).__name__, str(error)
     return outcome

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from .. import drawing
-from . import graph_programs, graph_reducing, graph_ways
+from . import graph_feeds, graph_programs, graph_reducing, graph_sessions, graph_ways
 from .graph_programs import GraphProgram
 from .graph_running import Outcome, Peer, differences, here
 
@@ -56,7 +56,44 @@ def compiled_differs(program: GraphProgram) -> str:
     return compared(here(program, "never"), here(program, "always"), program.tolerance)
 
 
-def programs(seconds: float) -> Iterator[tuple[int, GraphProgram]]:
+def feeds_differ(program: GraphProgram) -> str:
+    """Whether a run of any shapes gives something else compiled; errors end no program."""
+    want, got = (here(program, mode, goes_on=True) for mode in ("never", "always"))
+    if want.error or got.error:
+        return compared(want, got)
+    for number, pair in enumerate(zip(want.runs, got.runs, strict=True)):
+        errors = ["" if not run or run[0].dtype != object else str(run[0]) for run in pair]
+        if any(text in error for text in FREE for error in errors):
+            continue
+        kinds = {error.split(":")[0] for error in errors}
+        if len(kinds) > 1:
+            return f"run {number}: {errors}"
+        # (Sines of what grows without bound, and their slopes, are not the same in another order.)
+        if kinds == {""} and max(map(_largest, pair[0]), default=0.0) < 1e4:
+            found = next(differences(*([run] for run in pair), program.tolerance), "")
+            if found:
+                return f"of run {number}, {found}"
+    return ""
+
+
+def _largest(x: np.ndarray) -> float:
+    return float(np.max(np.abs(x[np.isfinite(x)]), initial=0.0)) if x.dtype.kind == "f" else 0.0
+
+
+def sessions_differ(source: str) -> str:
+    """Whether a program of sessions gives something else compiled."""
+    want, got = (graph_sessions.results(source, mode) for mode in ("never", "always"))
+    if len(want) != len(got):
+        return f"{len(want)} results != {len(got)}"
+    return next(differences([want], [got]), "")
+
+
+_Draw = Callable[[random.Random], GraphProgram]
+
+
+def programs(
+    seconds: float, draw: _Draw = graph_programs.draw
+) -> Iterator[tuple[int, GraphProgram]]:
     """Today's programs with their seeds, as long as there is time."""
     today = datetime.datetime.now(datetime.UTC).date().toordinal()
     first = int(os.environ.get("NUMBAFLOW_TEST_SEED") or today * 1_000_000)
@@ -64,13 +101,15 @@ def programs(seconds: float) -> Iterator[tuple[int, GraphProgram]]:
     for seed in itertools.count(first):
         if time.monotonic() > ends:
             return
-        yield seed, graph_programs.draw(random.Random(seed))
+        yield seed, draw(random.Random(seed))
 
 
-def check(seconds: float, failure: Callable[[GraphProgram], str]) -> int:
+def check(
+    seconds: float, failure: Callable[[GraphProgram], str], draw: _Draw = graph_programs.draw
+) -> int:
     """Fails with the shortest form of the first program that fails; how many there were."""
     number = 0
-    for seed, program in programs(seconds):
+    for seed, program in programs(seconds, draw):
         number += 1
         if failure(program):
             program = graph_reducing.reduced(program, failure)
@@ -110,6 +149,22 @@ def test_partial_runs_are_right() -> None:
 @pytest.mark.cpu
 def test_sessions_at_once_give_the_bits_of_one_alone() -> None:
     assert check(drawing.seconds(4, deep=300), graph_ways.differs_at_once)
+
+
+@pytest.mark.cpu
+def test_feeds_of_other_shapes_are_right() -> None:
+    """A graph is run with sizes that change, and ranks, of which some come back."""
+    assert check(drawing.seconds(4, deep=600), feeds_differ, graph_feeds.draw)
+
+
+@pytest.mark.cpu
+def test_sessions_over_time_are_right() -> None:
+    """Two graphs whose sessions open, train, save, restore and close, in threads, too."""
+
+    def draw(random: random.Random) -> GraphProgram:
+        return GraphProgram(graph_sessions.draw(random), ({},), False)
+
+    assert check(drawing.seconds(4, deep=600), lambda p: sessions_differ(p.source), draw)
 
 
 @pytest.mark.tf

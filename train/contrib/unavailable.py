@@ -11,7 +11,6 @@ from typing import Any
 from ...engine.api import constant
 
 _TPU = "a TPU"
-_CLOUD = "services of the cloud"
 _EAGER = "eager execution, and numbaflow computes graphs in sessions"
 _PYTHON = "parts of AutoGraph that are not in numbaflow; tf.autograph.to_graph is"
 _FFMPEG = "ffmpeg; tf.audio.decode_wav and tf.audio.encode_wav are here"
@@ -23,7 +22,6 @@ _LITE = (
     "TensorFlow Lite's converter, which is not in numbaflow; give it elsewhere the graph that "
     "tf.graph_util.convert_variables_to_constants or tf.saved_model.simple_save gives"
 )
-_SEVERAL = "several machines or processors, and numbaflow computes on this machine's alone"
 
 # What is needed -> public names.
 TABLE = {
@@ -40,12 +38,6 @@ TABLE = {
         tpu.experimental.initialize_tpu_system contrib.tpu.profiler.TPUProfiler
         contrib.distribute.TPUStrategy contrib.distribute.initialize_tpu_system
         distribute.experimental.TPUStrategy contrib.tpu.TPUInMemoryEvalHook
-    """,
-    _CLOUD: """
-        contrib.cluster_resolver.GCEClusterResolver
-        contrib.cluster_resolver.KubernetesClusterResolver
-        distribute.cluster_resolver.GCEClusterResolver
-        distribute.cluster_resolver.KubernetesClusterResolver
     """,
     _EAGER: """
         contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator
@@ -95,9 +87,6 @@ TABLE = {
         lite.experimental.convert_op_hints_to_stubs lite.experimental.get_potentially_supported_ops
         lite.experimental.load_delegate lite.experimental.nn.TFLiteLSTMCell
         lite.experimental.nn.TfLiteRNNCell lite.experimental.nn.dynamic_rnn
-    """,
-    _SEVERAL: """
-        contrib.distribute.MultiWorkerAllReduce
     """,
 }
 

@@ -412,3 +412,26 @@ class CollectiveAllReduceStrategy(MultiWorkerMirroredStrategy):
                 f"{num_gpus_per_worker} GPUs per worker: each worker is one replica"
             )
         super().__init__(communication)
+
+    @classmethod
+    def _from_local_devices(cls, devices: Sequence[str]) -> Strategy:
+        """A strategy whose replicas are on devices of this machine, in one graph."""
+        return _OfLocalDevices(devices)
+
+
+class _OfLocalDevices(CollectiveAllReduceStrategy):
+    """Replicas of one process, on a device each."""
+
+    def __init__(self, devices: Sequence[str]) -> None:
+        from .mirrored_strategy import MirroredExtended, devices_of
+
+        Strategy.__init__(self, MirroredExtended(self, devices_of(devices)))
+
+    reduce = Strategy.reduce
+    make_dataset_iterator = Strategy.make_dataset_iterator
+    make_input_fn_iterator = Strategy.make_input_fn_iterator
+    experimental_distribute_dataset = Strategy.experimental_distribute_dataset
+    experimental_distribute_datasets_from_function = (
+        Strategy.experimental_distribute_datasets_from_function
+    )
+    update_config_proto = Strategy.update_config_proto

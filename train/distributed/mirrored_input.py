@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...ops.data.dataset import DatasetV2
-from ...ops.data.dataset_v1 import DatasetV1Adapter
+from ...ops.data.dataset_v1 import DatasetV1, DatasetV1Adapter
 from ...ops.data.experimental.adjusting import _RebatchDataset
 from ...ops.public import tf
 from .replica_values import regroup
@@ -32,7 +32,7 @@ class ReplicaIterator:
         self._next: Callable[[], Any] = source
         self._start: list[Any] = []
         if isinstance(source, DatasetV2):
-            dataset: Any = source
+            dataset: Any = source if isinstance(source, DatasetV1) else DatasetV1Adapter(source)
             if one_shot:
                 iterator = dataset._make_one_shot_iterator()
             else:
@@ -51,6 +51,11 @@ class ReplicaIterator:
 
     def get_next(self, name: str | None = None) -> Any:
         """The next element of each replica, in their order."""
+        del name
+        return regroup(self._devices, self.get_next_as_list())
+
+    def get_next_as_list(self) -> list[Any]:
+        """The same, as a list."""
         parts: list[Any] = []
         for device in self._devices:
             # The elements of a step belong to the replicas in order, run by run.
@@ -58,7 +63,7 @@ class ReplicaIterator:
             with tf.control_dependencies([op for op in before if op is not None]):
                 with tf.device(device):
                     parts.append(self._next())
-        return regroup(self._devices, parts)
+        return parts
 
     @property
     def output_types(self) -> Any:

@@ -7,15 +7,17 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...engine.graph.tensor import IndexedSlices, Tensor
+from ...engine.graph.tensor import Tensor
 from ...engine.types import nest
 from ...ops.data.dataset import DatasetV2
 from ...ops.public import tf
 from . import mirrored_variables, replica_threads
 from . import strategy_context as modes
+from .cross_device_ops import ReductionToOneDevice
+from .device_map import resolved
 from .mirrored_input import DistributedDataset, ReplicaIterator, in_parts
 from .mirrored_variables import DistributedVariable, SyncOnReadVariable
-from .replica_values import DistributedValues, Mirrored, for_device, regroup, resolved
+from .replica_values import DistributedValues, Mirrored, for_device, regroup
 from .strategy import Strategy, StrategyExtended, UpdateContext
 from .strategy_context import ReduceOp
 from .strategy_input import InputContext, input_of
@@ -59,7 +61,8 @@ class MirroredExtended(StrategyExtended):
         self, container_strategy: Strategy, devices: Sequence[str], cross_device_ops: Any = None
     ) -> None:
         super().__init__(container_strategy)
-        self._devices, self._cross_device_ops = tuple(devices), cross_device_ops
+        self._devices = tuple(devices)
+        self._cross_device_ops = cross_device_ops or ReductionToOneDevice()
         self.count = len(self._devices)
         self.scales_loss = False
 
@@ -170,13 +173,7 @@ class MirroredExtended(StrategyExtended):
                 f"A non-DistributedValues value {value} cannot be reduced with the given reduce "
                 f"op {op}."
             )
-        custom = getattr(self._cross_device_ops, "accumulation_fn", None)
-        where = getattr(self._cross_device_ops, "reduce_to_device", None) or wanted[0]
-        with tf.device(where):
-            total = _total(value.values, custom or tf.add_n)
-            if op == ReduceOp.MEAN:
-                total = _scaled(total, len(value.values))
-        return self._copies(total, wanted)
+        return self._cross_device_ops.reduce(op, value, wanted)
 
     def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Iterable[Any]) -> list[Any]:
         """The sums or means of several values, each where it is wanted."""
@@ -188,18 +185,11 @@ class MirroredExtended(StrategyExtended):
         found = getattr(destinations, "devices", None)
         return tuple(found) if found else self._devices
 
-    def _copies(self, value: Any, devices: Sequence[str]) -> Any:
-        copies = []
-        for device in devices:
-            with tf.device(device):
-                copies.append(_copy(value))
-        return copies[0] if len(copies) == 1 else regroup(devices, copies, Mirrored)
-
     def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         """The tensor on devices; numbers stay as they are, whose type is the variable's."""
         if isinstance(tensor, (int, float)):
             return tensor
-        return self._copies(tensor, self._destinations(destinations))
+        return self._cross_device_ops.broadcast(tensor, self._destinations(destinations))
 
     # Updates
 
@@ -314,33 +304,3 @@ def _value_of(primary: Any, device: str) -> Callable[[], Tensor]:
             return copy
 
     return value
-
-
-def _copy(value: Any) -> Any:
-    if isinstance(value, IndexedSlices):
-        shape = None if value.dense_shape is None else tf.identity(value.dense_shape)
-        return IndexedSlices(tf.identity(value.values), tf.identity(value.indices), shape)
-    return tf.identity(value)
-
-
-def _total(values: Sequence[Any], add: Callable[[list[Any]], Any]) -> Any:
-    """The sum of replicas' tensors; slices are put behind each other."""
-    if any(isinstance(v, IndexedSlices) for v in values):
-        slices = [v if isinstance(v, IndexedSlices) else _slices(v) for v in values]
-        return IndexedSlices(
-            tf.concat([v.values for v in slices], 0),
-            tf.concat([tf.cast(v.indices, slices[0].indices.dtype) for v in slices], 0),
-            slices[0].dense_shape,
-        )
-    return add([tf.convert_to_tensor(v) for v in values])
-
-
-def _slices(value: Any) -> IndexedSlices:
-    tensor = tf.convert_to_tensor(value)
-    return IndexedSlices(tensor, tf.range(tf.shape(tensor)[0]), tf.shape(tensor))
-
-
-def _scaled(total: Any, count: int) -> Any:
-    if isinstance(total, IndexedSlices):
-        return IndexedSlices(total.values / count, total.indices, total.dense_shape)
-    return total / count

@@ -18,6 +18,7 @@ from ...ops.state.resource_variable import BaseResourceVariable
 from ...ops.state.variable_modes import VariableAggregation, VariableSynchronization, checked_modes
 from ..checkpoints.saveable import ResourceVariableSaveable, SaveableObject, SaveSpec
 from . import strategy_context as modes
+from .device_map import DeviceMap
 from .replica_values import DistributedValues, Mirrored, with_operators
 from .strategy import UpdateContext
 from .strategy_context import ReduceOp
@@ -78,23 +79,32 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
 
     Args:
         strategy: the strategy.
-        variables: the replicas' variables.
+        devices: where the replicas are: a DeviceMap, or the device of each.
+        values: the replicas' variables.
         aggregation: how what replicas assign, or read, becomes one value.
     """
 
     _initializer_op: Any = None
     _distribute_strategy: Any = None
 
-    def __init__(self, strategy: Any, variables: Sequence[Any], aggregation: Any) -> None:
-        DistributedValues.__init__(self, strategy.extended.worker_devices, variables)
+    def __init__(
+        self,
+        strategy: Any,
+        devices: DeviceMap | Sequence[str],
+        values: Sequence[Any],
+        aggregation: Any,
+        logical_device: int | None = None,
+    ) -> None:
+        DistributedValues.__init__(self, devices, values, logical_device)
         self._distribute_strategy = strategy
         self._aggregation = aggregation
         first = self.primary
         self._common_name = first.name.split(":")[0]
         self._dtype, self._shape = first.dtype, first.shape
         self._unique_id, self._graph_key = first._unique_id, first._graph_key
-        for variable in variables:
+        for variable in values:
             variable._distributed_container = weakref.ref(self)
+            variable._distribute_strategy = strategy
 
     # Which replica's
 
@@ -156,6 +166,11 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
     @property
     def initial_value(self) -> Any:
         return self._closest().initial_value
+
+    @property
+    def aggregation(self) -> Any:
+        """How what replicas assign, or read, becomes one value."""
+        return self._aggregation
 
     @property
     def distribute_strategy(self) -> Any:
@@ -390,7 +405,7 @@ def made(
     kwargs.pop("caching_device", None)
     variables = create(**{**kwargs, "collections": []})
     kind = SyncOnReadVariable if is_read else MirroredVariable
-    variable = kind(strategy, variables, aggregation)
+    variable = kind(strategy, strategy.extended.worker_devices, variables, aggregation)
     graph = tf.get_default_graph()
     if trainable:
         # Those of the replicas are there: the one that stands for them takes their place.

@@ -12,10 +12,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...engine.api import export
+from ...engine.types import dtypes
 from ...ops.data.dataset import DatasetV2
 from ...ops.public import tf
 from .cluster import ClusterSpec
 from .cluster_resolver import ClusterResolver, TFConfigClusterResolver
+from .device_map import resolved
 from .device_setter import replica_device_setter
 from .device_strategies import one_device
 from .strategy import ReplicaContext, Strategy, StrategyExtended
@@ -42,10 +44,11 @@ class ParameterServerExtended(StrategyExtended):
         parameter_device: str | None = None,
     ) -> None:
         super().__init__(container_strategy)
-        self._device = compute_device
+        self._device, self._compute_device = compute_device, resolved(compute_device)
         self._variable_device: Any = parameter_device or compute_device
         self._parameters: tuple[str, ...] = (self._variable_device,)
         self._input = InputContext()
+        self._cluster_spec: ClusterSpec | None = None
         # Which tasks sessions may use; None: there is no cluster.
         self._filters: list[str] | None = None
 
@@ -63,7 +66,10 @@ class ParameterServerExtended(StrategyExtended):
         servers = len(tasks.get("ps", ()))
         if not servers:
             raise ValueError("The cluster spec needs to have `ps` jobs.")
+        self._cluster_spec = ClusterSpec(cluster)
         self._device = f"/job:{task_type}/task:{task_id}"
+        own = tf.DeviceSpec.from_string(self._compute_device)
+        self._compute_device = str(own.replace(job=task_type, task=task_id).to_string())
         self._variable_device = replica_device_setter(
             ps_tasks=servers, worker_device=self._device, cluster=tasks
         )
@@ -89,14 +95,18 @@ class ParameterServerExtended(StrategyExtended):
         # What optimizers keep beside a variable is where that is.
         if tf.get_default_graph()._colocation_stack.entries:
             return next_creator(**kwargs)
-        with tf.device(self._variable_device):
+        # (Wherever the operations around it are.)
+        with tf.device(None), tf.device(self._variable_device):
             return next_creator(**kwargs)
 
     def call_for_each_replica(
         self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """What a function gives in this worker's replica."""
-        with ReplicaContext(self._strategy, 0), tf.device(self._device):
+        with (
+            ReplicaContext(self._strategy, tf.constant(0, dtypes.int32)),
+            tf.device(self._compute_device),
+        ):
             return fn(*args, **(kwargs or {}))
 
     def update(
@@ -248,3 +258,8 @@ class CentralStorageStrategy(_Strategy):
         super().__init__(
             ParameterServerExtended(self, one_device(compute_devices), parameter_device)
         )
+
+    @classmethod
+    def _from_num_gpus(cls, num_gpus: int) -> CentralStorageStrategy:
+        """A strategy that computes on so many GPUs, or on the processor."""
+        return cls([f"/device:GPU:{i}" for i in range(num_gpus)] or None)

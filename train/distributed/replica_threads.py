@@ -98,7 +98,7 @@ class _Replica(threading.Thread):
         super().__init__(name=f"replica {index}", daemon=True)
         self.strategy, self.index, self._function = strategy, index, function
         self.graph = tf.get_default_graph()
-        self._creators = [*self.graph._variable_creator_stack, _sharing(store, index)]
+        self._creators = [*self.graph._variable_creator_stack, sharing(store, index)]
         self._variable_scope = tf.get_variable_scope()
         scope = self.graph.get_name_scope()
         self._name_scope = f"{scope}/" if scope else ""
@@ -173,12 +173,12 @@ class _Replica(threading.Thread):
         self.join()
 
 
-def _sharing(store: dict[str, list[Any]], index: int) -> Callable[..., Any]:
+def sharing(store: dict[str, list[Any]], index: int) -> Callable[..., Any]:
     """A creator by which other replicas get the variables that the first one made, in order."""
     taken: dict[str, int] = {}
 
     def create(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
-        name = _plain(kwargs.get("name"))
+        name = plain_name(kwargs.get("name"))
         if index == 0:
             made = next_creator(**kwargs)
             store.setdefault(name, []).append(made)
@@ -195,7 +195,7 @@ def _sharing(store: dict[str, list[Any]], index: int) -> Callable[..., Any]:
     return create
 
 
-def _plain(name: str | None) -> str:
+def plain_name(name: str | None) -> str:
     """A name without the numbers that made it unique."""
     return "Variable" if name is None else re.sub(r"_\d+(?=/|$)", "", name)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
-from ...engine.types import nest
+from ...engine.types import dtypes, nest
 from ...ops.data.dataset import DatasetV2
 from ...ops.data.dataset_v1 import DatasetV1
 from ...ops.public import tf
@@ -21,6 +21,7 @@ from . import strategy_context as modes
 from .strategy_context import ReduceOp
 from .strategy_input import InputContext, InputIterator, MultiStepContext
 from .strategy_input import input_of as _input_of
+from .strategy_scope import StrategyScope
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
@@ -121,6 +122,8 @@ class StrategyExtended:
     is_mirrored = False
     # How many replicas there are.
     count = 1
+    # Where operations within the scope are put, if that is said.
+    _default_device: str | None = None
     # Whether optimizers divide losses by the number of replicas.
     scales_loss = False
 
@@ -165,7 +168,7 @@ class StrategyExtended:
         self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """What a function gives in the replica."""
-        with ReplicaContext(self._strategy, 0):
+        with ReplicaContext(self._strategy, tf.constant(0, dtypes.int32)):
             return fn(*args, **(kwargs or {}))
 
     def reduce_to(self, reduce_op: ReduceOp, value: object, destinations: object) -> Any:
@@ -211,6 +214,11 @@ class StrategyExtended:
         """The values of this process's replicas: one."""
         return (value,)
 
+    @property
+    def _global_batch_size(self) -> bool:
+        """Whether batches are those of all replicas together."""
+        return True
+
     def input_context(self) -> InputContext:
         """Which part of the input is this worker's: all of it."""
         return InputContext()
@@ -218,6 +226,8 @@ class StrategyExtended:
     def dataset_iterator(self, dataset: DatasetV2) -> Any:
         """An iterator of a dataset."""
         return InputIterator(dataset)
+
+    _make_dataset_iterator = dataset_iterator
 
     def function_iterator(self, input_fn: Callable[[InputContext], Any]) -> Any:
         """An iterator of what a function of an InputContext gives."""
@@ -334,8 +344,11 @@ class Strategy:
         return self._extended
 
     def scope(self) -> Any:
-        """Within it the strategy holds, and variables are resource variables."""
-        return self._extended.scope()
+        """Within it the strategy holds, and variables are resource variables.
+
+        It may be entered again, also within itself.
+        """
+        return StrategyScope(self._extended)
 
     def make_dataset_iterator(self, dataset: DatasetV2) -> Any:
         """An iterator of a dataset, with `initialize` and `get_next`."""
@@ -345,7 +358,8 @@ class Strategy:
         self, input_fn: Callable[[InputContext], Any], replication_mode: object = None
     ) -> Any:
         """An iterator of what a function of an InputContext gives: a dataset, or a function."""
-        return self._extended.function_iterator(input_fn)
+        with self.scope():
+            return self._extended.function_iterator(input_fn)
 
     def experimental_make_numpy_dataset(
         self, numpy_input: object, session: object = None
@@ -401,6 +415,7 @@ class Strategy:
         Returns:
             The value, reduced over the axis.
         """
+        modes.require_outside_of_replicas(self)
         reduce_op = modes.reduce_op_of(reduce_op)
         if self._extended.is_mirrored:
             return reduced_over_replicas(self, reduce_op, value, axis)
@@ -477,29 +492,35 @@ def reduced_over_replicas(
     return nest.map_structure(lambda s, n: s / tf.cast(n, s.dtype), sums, counts)
 
 
-class DefaultStrategy(Strategy):
-    """The strategy outside of all scopes, which changes nothing."""
-
-    def __init__(self) -> None:
-        super().__init__(StrategyExtended.on(self, ""))
-
-    def experimental_run_v2(
-        self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        """What a function gives."""
-        return self._extended.call_for_each_replica(fn, args, kwargs)
+class _DefaultExtended(StrategyExtended):
+    """What libraries ask of the strategy outside of all scopes."""
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Strategy]:
-        """Changes nothing.
+        """Changes nothing; other strategies make no variables within it.
 
         Raises:
             RuntimeError: within another strategy's scope.
         """
         if modes.has_strategy():
             raise RuntimeError("Must not nest tf.distribute.Strategy scopes.")
-        modes.enter(modes.Mode(self, None))
-        try:
-            yield self
-        finally:
-            modes.leave()
+
+        def creator(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+            modes.require_strategy(self._strategy)
+            return next_creator(**kwargs)
+
+        with tf.variable_creator_scope(creator):
+            yield self._strategy
+
+
+class DefaultStrategy(Strategy):
+    """The strategy outside of all scopes, which changes nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(_DefaultExtended.on(self, ""))
+
+    def experimental_run_v2(
+        self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """What a function gives."""
+        return self._extended.call_for_each_replica(fn, args, kwargs)

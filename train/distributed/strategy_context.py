@@ -143,6 +143,27 @@ def require_replica_context(replica_ctx: ReplicaContext) -> None:
     )
 
 
+def require_strategy(strategy: Strategy) -> None:
+    """Raises RuntimeError where another strategy holds."""
+    found = get_strategy()
+    if found is not strategy:
+        raise RuntimeError(
+            f"Mixing different tf.distribute.Strategy objects: {found} is not {strategy}"
+        )
+
+
+def require_outside_of_replicas(strategy: Strategy) -> None:
+    """Raises RuntimeError in a strategy's replica, or where another strategy holds."""
+    mode = current_mode()
+    if mode is default_mode():
+        return
+    require_strategy(strategy)
+    if mode.replica is not None:
+        raise RuntimeError(
+            "Method requires being in cross-replica context, use get_replica_context().merge_call()"
+        )
+
+
 @export("distribute.experimental_set_strategy")
 def experimental_set_strategy(strategy: Strategy | None) -> None:
     """Enters a strategy's scope for good; None leaves it.

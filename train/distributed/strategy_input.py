@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ...engine.api import export
 from ...engine.types import nest
 from ...ops.data.dataset import DatasetV2
+from . import strategy_context as modes
 from .replica_values import PerReplica
-from .strategy_context import get_strategy
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -118,20 +118,45 @@ class MultiStepContext:
         self._last_step_outputs = packed
 
     def set_last_step_output(self, name: str, output: TensorLike, reduce_op: Any = None) -> None:
-        """Says what an output is, and how those of replicas become one."""
-        strategy = get_strategy()
-        if reduce_op is not None and strategy.extended.is_mirrored:
-            output = strategy.reduce(reduce_op, output, axis=None)
-        self._last_step_outputs[name] = output
+        """Says what an output is, and how those of replicas become one.
+
+        Raises:
+            ValueError: it is a replica's, and nothing says how.
+        """
+
+        def reduced(strategy: Any, value: Any) -> None:
+            if reduce_op is not None:
+                value = strategy.reduce(reduce_op, value, axis=None)
+            self._last_step_outputs[name] = value
+
+        if reduce_op is None and modes.get_replica_context() is not None:
+            raise ValueError(f"{name} of replicas becomes one output by a reduce_op, which is None")
+        _outside(reduced, output)
 
     @property
     def non_tensor_outputs(self) -> dict[str, Any]:
-        """Outputs that are no tensors, by name."""
+        """Outputs that are no tensors, by name; of replicas the values of each."""
         return self._non_tensor_outputs
 
     def set_non_tensor_output(self, name: str, output: object) -> None:
         """Says what such an output is."""
-        self._non_tensor_outputs[name] = output
+        if modes.get_replica_context() is None:
+            self._non_tensor_outputs[name] = output
+            return
+
+        def each(strategy: Any, value: Any) -> None:
+            self._non_tensor_outputs[name] = strategy.experimental_local_results(value)
+
+        _outside(each, output)
+
+
+def _outside(function: Callable[[Any, Any], None], output: Any) -> None:
+    """Calls a function of the strategy and an output, outside of replicas."""
+    context = modes.get_replica_context()
+    if context is None:
+        function(modes.get_strategy(), output)
+    else:
+        context.merge_call(function, args=(output,))
 
 
 def _joined(extended: Any, values: Any) -> Any:

@@ -248,6 +248,14 @@ class Optimizer(Trackable):
                     update_ops.append(update(self, grad, var))
             return self._apply(update_ops, global_step, scope)
 
+    def _distributed_apply(
+        self, distribution: Any, grads_and_vars: Any, global_step: Any = None, name: Any = None
+    ) -> Operation:
+        """What strategies call outside of replicas, with what `compute_gradients` gave in them."""
+        if not distribution.extended.is_mirrored:
+            return self.apply_gradients(grads_and_vars, global_step, name)
+        return self._apply_for_replicas(distribution, list(grads_and_vars), global_step, name)
+
     def _apply_for_replicas(
         self, strategy: Any, pairs: list[tuple[Any, Any]], global_step: Any, name: str | None
     ) -> Operation:

@@ -293,3 +293,13 @@ def test_nothing_divided_by_zero_is_nothing(mode: str) -> None:
             for fetch in results:
                 with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
                     session.run(fetch, {x: [1, 2], y: 0})
+
+
+def test_sums_of_segments_have_gradients_whatever_their_rank() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, None)
+        y = tf.unsorted_segment_sum(x, tf.constant([0, -1, 1]), 2)
+        (slope,) = tf.gradients(y * y, x)
+        np.testing.assert_array_equal(session.run(slope, {x: [1.0, 2.0, 3.0]}), [2.0, 0.0, 6.0])
+        rows = session.run(slope, {x: [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]})
+        np.testing.assert_array_equal(rows, [[2.0, 4.0], [0.0, 0.0], [10.0, 12.0]])

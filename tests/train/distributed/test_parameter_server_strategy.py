@@ -70,7 +70,7 @@ def test_variables_are_on_the_servers_in_turn_and_what_belongs_to_them_is_beside
 
         def replica():
             loss = tf.square(v * w)
-            assert loss.device == "/job:worker/task:1"
+            assert loss.device == "/job:worker/replica:0/task:1/device:CPU:0"
             assert tf.distribute.get_replica_context().num_replicas_in_sync == 1
             return tf.train.AdamOptimizer(0.1).minimize(loss)
 
