@@ -277,6 +277,7 @@ class Model(Compiled):
             raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
         self._check_call_args("fit")
         self._check_compiled()
+        workers_of = sources.Workers(max_queue_size, workers, use_multiprocessing)
         source = sources.source_of(
             self,
             x,
@@ -284,17 +285,13 @@ class Model(Compiled):
             sources.Weights(sample_weight, class_weight),
             sources.Steps(batch_size, steps_per_epoch, "steps_per_epoch"),
             shuffle,
-            sources.Workers(max_queue_size, workers, use_multiprocessing),
+            workers_of,
         )
         source.epochs = epochs
         validation = None
         if validation_data is not None:
-            validation = sources.validation_source(
-                self,
-                validation_data,
-                sources.Steps(source.batch_size, validation_steps, "validation_steps"),
-                sources.Workers(max_queue_size, workers, use_multiprocessing),
-            )
+            steps = sources.Steps(source.batch_size, validation_steps, "validation_steps")
+            validation = sources.validation_source(self, validation_data, steps, workers_of)
         elif validation_split and 0.0 < validation_split < 1.0:
             source, validation = source.split(validation_split)
         elif validation_steps:
