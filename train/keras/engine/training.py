@@ -13,7 +13,7 @@ from ....engine.types import dtypes, nest
 from ....ops.public import tf
 from ...layers.nodes import history_of
 from ..backend.elements import placeholder
-from ..backend.phase import learning_phase
+from ..backend.phase import learning_phase, phase_value
 from ..backend.settings import floatx
 from . import data as arrays
 from . import endpoints, loops, sources
@@ -393,8 +393,8 @@ class Model(Compiled):
 
     def _ran(self, mode: str, values: list[Any], reset_metrics: bool) -> Any:
         function = self._function(mode)
-        if mode == "train" and len(function.inputs) > len(values):
-            values = [*values, True]  # the learning phase, if that is a tensor
+        if mode == "train":
+            values = [*values, *phase_value(function, values)]
         found = function(values)
         if reset_metrics:
             self.reset_metrics()
