@@ -194,7 +194,7 @@ class Connected:
             return spec.shape  # type: ignore[no-any-return]
 
         shapes = self.compute_output_shape(nest.map_structure(shape, input_signature))
-        dtype = dtypes.as_dtype(self._dtype or nest.flatten(input_signature)[0].dtype)
+        dtype = dtypes.as_dtype(self._compute_dtype or nest.flatten(input_signature)[0].dtype)
         return nest.map_structure(lambda s: tf.TensorSpec(dtype=dtype, shape=s), shapes)
 
     def _connect(
