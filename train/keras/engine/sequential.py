@@ -188,6 +188,10 @@ class Sequential(Model):
             {"class_name": type(layer).__name__, "config": layer.get_config()}
             for layer in self.layers
         ]
+        if self._is_graph_network and layers:
+            # Behind an `InputLayer` the first layer does not know the shape that it stands for.
+            shape = getattr(self._layers[0], "_batch_input_shape", None)
+            layers[0]["config"] = {"batch_input_shape": shape, **layers[0]["config"]}
         config: dict[str, Any] = {"name": self.name, "layers": layers}
         if vars(self)["_build_input_shape"]:
             config["build_input_shape"] = vars(self)["_build_input_shape"]
