@@ -70,6 +70,11 @@ class Connected:
     _call_fn_args: list[str]
     compute_output_shape: Callable[[Any], Any]
 
+    if TYPE_CHECKING:
+
+        @property
+        def _compute_dtype(self) -> str | None: ...
+
     # Nodes
 
     def _of_layer(self, attribute: str) -> list[Any]:

@@ -51,6 +51,9 @@ class RNN(KerasLayer):
         ValueError: the cell has no `call` or no `state_size`.
     """
 
+    # What the states are that a call was given, one by one; None before there was one.
+    state_spec: list[InputSpec] | None
+
     def __init__(
         self,
         cell: Any,
