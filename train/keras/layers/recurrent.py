@@ -201,7 +201,7 @@ class RNN(KerasLayer):
         batch, time = (1, 0) if self.time_major else (0, 1)
 
         def spec(shape: TensorShape) -> InputSpec:
-            sizes = shape.as_list()
+            sizes: list[Any] = shape.as_list()
             sizes[time] = None
             if not self.stateful:
                 sizes[batch] = None
