@@ -139,6 +139,15 @@ RENAMED = {
         "local_conv": f"{_K}.backend.convolutions:local_conv",
         "variables_module": ".ops.state.variables",
     },
+    "keras.saving.hdf5_format": {
+        "save_weights_to_hdf5_group": f"{_K}.saving.hdf5:write_layers",
+        "load_weights_from_hdf5_group": f"{_K}.saving.hdf5:read_layers",
+        "load_weights_from_hdf5_group_by_name": f"{_K}.saving.hdf5:read_layers_by_name",
+        "save_attributes_to_hdf5_group": f"{_K}.saving.hdf5:write_names",
+        "load_attributes_from_hdf5_group": f"{_K}.saving.hdf5:read_names",
+        "save_model_to_hdf5": f"{_K}.saving.models:save_model",
+        "load_model_from_hdf5": f"{_K}.saving.models:load_model",
+    },
     "keras.engine": {"get_source_inputs": f"{_K}.engine.network_map:source_inputs"},
     "keras.utils.mode_keys": {"ModeKeys": ".alias.internals.mode_keys:KerasModeKeys"},
     "keras.utils.metrics_utils": {

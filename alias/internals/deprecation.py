@@ -13,7 +13,7 @@ import functools
 import inspect
 import re
 import sys
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ...engine.deprecation import deprecated_argument_lookup as deprecated_argument_lookup
@@ -165,13 +165,7 @@ def deprecated_args(
     def mark(func: Any) -> Any:
         validate_callable(func, "deprecated_args")
         arguments = getfullargspec(func)
-        known = [*arguments.args, arguments.varargs, arguments.varkw]
-        missing = [name for name in specs if name not in known]
-        if missing:
-            raise ValueError(
-                "The following deprecated arguments are not present in the function signature: "
-                f"{missing}. Found next arguments: {known}."
-            )
+        _require_arguments(arguments, specs)
         doc = add_notice_to_docstring(
             func.__doc__,
             instructions,
@@ -204,6 +198,16 @@ def deprecated_args(
         return _warning(func, doc, warn_once, complaints)
 
     return mark
+
+
+def _require_arguments(arguments: Any, names: Iterable[str]) -> None:
+    known = [*arguments.args, arguments.varargs, arguments.varkw]
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise ValueError(
+            "The following deprecated arguments are not present in the function signature: "
+            f"{missing}. Found next arguments: {known}."
+        )
 
 
 def _deprecated_given(

@@ -68,6 +68,28 @@ class ShapeContext:
         return evaluate_shape(self._op._inputs_val[index])
 
 
+class _ShapesAlone(ShapeContext):
+    """What an operation's shape function sees as long as no input has been computed for it."""
+
+    __slots__ = ()
+
+    def value(self, index: int) -> None:
+        del index
+
+    def value_as_shape(self, index: int) -> TensorShape:
+        del index
+        return unknown_shape()
+
+
+def _fails_without_values(op: Operation, reason: str) -> bool:
+    """Whether it takes no input's value to see what is wrong: then errors tell of none."""
+    try:
+        op.definition.shape(_ShapesAlone(op))  # type: ignore[misc]
+    except ValueError as error:
+        return str(error) == reason
+    return False
+
+
 def infer_shapes(op: Operation) -> None:
     """Sets the static shapes of the outputs of a new node."""
     function = op.definition.shape
@@ -77,6 +99,8 @@ def infer_shapes(op: Operation) -> None:
     try:
         shapes = function(context)
     except ValueError as error:
+        if _fails_without_values(op, str(error)):
+            context = ShapeContext(op)
         raise ValueError(_shape_error(op, context, str(error))) from None
     if shapes is None or not op.outputs:
         return

@@ -40,10 +40,11 @@ if TYPE_CHECKING:
 
 def _transpose_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked(c.inputs[1], 1)
-    given, perm = shape_inference.dims(c.inputs[0]), c.value(1)
+    given = shape_inference.dims(c.inputs[0])
     count = c.inputs[1].as_list()[0] if c.inputs[1].ndims is not None else None
     if given is not None and count is not None and len(given) != count:
-        raise ValueError(f"Shape must be rank {count} but is rank {len(given)}")
+        raise ValueError(f"Dimension must be {len(given)} but is {count}")
+    perm = c.value(1)
     if count in (0, 1) and given is None:
         return c.inputs[0]
     if perm is None or given is None:

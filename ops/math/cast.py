@@ -48,7 +48,8 @@ def _cast_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
         return x
     source, target = c.attr("SrcT"), c.attr("DstT")
     if dtypes.string in (source, target):
-        text = f"Cast {source.name} to {target.name} is not supported"
+        words = [dtypes.runtime_name(dtype) for dtype in (source, target)]
+        text = f"Cast {words[0]} to {words[1]} is not supported"
         raise errors.unimplemented(text)
     plain = x.view(x.dtype[0]) if x.dtype.fields else x
     wanted = np.dtype(target.as_numpy_dtype)

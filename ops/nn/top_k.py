@@ -229,7 +229,10 @@ def _lower_in_top_k(
 
 def _in_top_k_shape(c: ShapeContext) -> TensorShape:
     rows = c.inputs[0].with_rank(2).as_list()[0]
-    return TensorShape([rows]).merge_with(c.inputs[1])
+    (targets,) = shape_inference.ranked(c.inputs[1], 1)
+    if None not in (rows, targets) and rows != targets:
+        raise ValueError(f"Dimensions must be equal, but are {rows} and {targets}")
+    return shape_inference.vector(targets if rows is None else rows)
 
 
 _DISCRETE = NoGradient("a comparison")

@@ -327,7 +327,7 @@ def _value(field: bytes, kind: DType, i: int, j: int) -> Any:
     try:
         return parse_number(field, kind)
     except ValueError:
-        name = {dtypes.float32: "float", dtypes.float64: "double"}.get(kind, kind.name)
+        name = dtypes.runtime_name(kind)
         text = f"Field {j} in record {i} is not a valid {name}: "
         raise errors.invalid(text + field.decode(errors="replace")) from None
 

@@ -509,6 +509,11 @@ def copy_to_graph_uninitialized(var: BaseResourceVariable) -> UninitializedVaria
     )
 
 
+def is_assignment(value: object) -> bool:
+    """Whether this is a variable as an assignment gives it, and not the variable itself."""
+    return isinstance(value, _UnreadVariable)
+
+
 class _UnreadVariable(BaseResourceVariable):
     """A variable as it is after an assignment: reads wait for that."""
 

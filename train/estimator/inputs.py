@@ -163,22 +163,8 @@ def pandas_input_fn(
     _check_shuffle(shuffle)
     if not isinstance(target_column, str):
         raise TypeError("target_column must be a string type")
-    frame = x.copy()
-    targets: dict[str, str] = {}
-    if y is not None:
-        if target_column in frame:
-            raise ValueError(
-                f"Cannot use name {target_column} for target column: DataFrame already has a "
-                f"column with that name: {frame.columns}"
-            )
-        if not np.array_equal(frame.index, y.index):
-            raise ValueError(
-                f"Index for x and y are mismatched.\nIndex for x: {frame.index}\n"
-                f"Index for y: {y.index}\n"
-            )
-        many = isinstance(y, pandas.DataFrame)
-        targets = {name: _free(frame, name) for name in list(y)} if many else {"": target_column}
-        frame[list(targets.values()) if many else target_column] = y
+    many = isinstance(y, pandas.DataFrame)
+    frame, targets = _with_targets(x, y, target_column, many)
     capacity = queue_capacity
     if capacity is None:
         capacity = 4 * len(frame) if shuffle else len(frame)
@@ -204,9 +190,29 @@ def pandas_input_fn(
         if y is None:
             return features
         labels = {name: features.pop(column) for name, column in targets.items()}
-        return features, labels if isinstance(y, pandas.DataFrame) else labels[""]
+        return features, labels if many else labels[""]
 
     return input_fn
+
+
+def _with_targets(x: Any, y: Any, target_column: str, many: bool) -> tuple[Any, dict[str, str]]:
+    """A frame of features and targets, and in which columns the targets are, by their names."""
+    frame = x.copy()
+    if y is None:
+        return frame, {}
+    if target_column in frame:
+        raise ValueError(
+            f"Cannot use name {target_column} for target column: DataFrame already has a "
+            f"column with that name: {frame.columns}"
+        )
+    if not np.array_equal(frame.index, y.index):
+        raise ValueError(
+            f"Index for x and y are mismatched.\nIndex for x: {frame.index}\n"
+            f"Index for y: {y.index}\n"
+        )
+    targets = {name: _free(frame, name) for name in list(y)} if many else {"": target_column}
+    frame[list(targets.values()) if many else target_column] = y
+    return frame, targets
 
 
 def _free(frame: Any, name: str) -> str:

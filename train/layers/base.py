@@ -21,7 +21,9 @@ from .weights import checked_trainable, parts_of
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.graph import Graph
     from ...ops.state.variable_scope import variable_scope
+    from ...ops.state.variables import Variable
 
 __all__ = ["InputSpec", "Layer", "keras_style_scope", "set_keras_style"]
 
@@ -230,12 +232,16 @@ class Layer(base_layer.Layer):
                 )
                 if regularizer and not any(id(v) in existing for v in parts_of(variable)):
                     self._handle_weight_regularization(name, variable, regularizer)
-                trained = graph.get_collection_ref(tf.GraphKeys.TRAINABLE_VARIABLES)
-                if trainable and not any(vars(v) is vars(variable) for v in trained):
-                    # A custom getter had it otherwise.
-                    self._non_trainable_weights += self._trainable_weights[known:]
-                    del self._trainable_weights[known:]
+                if trainable:
+                    self._follow_getter(graph, variable, known)
         return variable
+
+    def _follow_getter(self, graph: Graph, variable: Variable, known: int) -> None:
+        """The weights behind the first `known` are not to train if a custom getter had it so."""
+        trained = graph.get_collection_ref(tf.GraphKeys.TRAINABLE_VARIABLES)
+        if not any(vars(v) is vars(variable) for v in trained):
+            self._non_trainable_weights += self._trainable_weights[known:]
+            del self._trainable_weights[known:]
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Calls the layer in its variable scope.

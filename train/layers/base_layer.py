@@ -434,8 +434,14 @@ class Layer(Casting, Connected, Nested, Serialized, Module):
             made = operation(update)
             # Updates that no input reaches are to run always; the others when the layer's output is
             # used.
-            made._unconditional_update = not reaches(_calls.inputs if _calls.within else [], made)
+            made._unconditional_update = not reaches(self._relevant_inputs(), made)
             self._updates.append(made)
+
+    def _relevant_inputs(self) -> Any:
+        """What the call that is being made was given; outside of calls, what all were given."""
+        if _calls.within:
+            return _calls.inputs
+        return [node.input_tensors for node in getattr(self, "inbound_nodes", ())]
 
     @property
     def metrics(self) -> list[Any]:

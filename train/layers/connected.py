@@ -70,6 +70,11 @@ class Connected:
     _call_fn_args: list[str]
     compute_output_shape: Callable[[Any], Any]
 
+    if TYPE_CHECKING:
+
+        @property
+        def _compute_dtype(self) -> str | None: ...
+
     # Nodes
 
     def _of_layer(self, attribute: str) -> list[Any]:
@@ -194,7 +199,7 @@ class Connected:
             return spec.shape  # type: ignore[no-any-return]
 
         shapes = self.compute_output_shape(nest.map_structure(shape, input_signature))
-        dtype = dtypes.as_dtype(self._dtype or nest.flatten(input_signature)[0].dtype)
+        dtype = dtypes.as_dtype(self._compute_dtype or nest.flatten(input_signature)[0].dtype)
         return nest.map_structure(lambda s: tf.TensorSpec(dtype=dtype, shape=s), shapes)
 
     def _connect(

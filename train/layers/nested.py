@@ -8,6 +8,7 @@ from typing import Any
 
 from ...engine.types import nest
 from ...ops.public import tf
+from ...ops.state.resource_variable import is_assignment
 from ..objects.data_structures import TrackableDataStructure
 from ..objects.tracking import AutoTrackable
 from .weights import track
@@ -29,19 +30,41 @@ class Nested(AutoTrackable):
         ):
             object.__setattr__(self, name, value)
             return
+        if own.get(name) is not value:
+            self._release(name)
         AutoTrackable.__setattr__(self, name, value)
         own.setdefault("_attributes_in_order", {})[name] = None
         self._take_variables(own[name])
+        self._take_layers(own[name])
 
     def __delattr__(self, name: str) -> None:
+        self._release(name)
         vars(self).get("_attributes_in_order", {}).pop(name, None)
         self._untrack(name)
         object.__delattr__(self, name)
 
+    def _release(self, name: str) -> None:
+        """A variable is no weight any more once no attribute holds it that ever held it."""
+        own = vars(self)
+        names = own.get("_attributes_in_order", {})
+        value = own.get(name)
+        if name not in names or not isinstance(value, tf.Variable):
+            return
+        if any(own.get(other) is value for other in names if other != name):
+            return
+        for kept in ("_trainable_weights", "_non_trainable_weights"):
+            own[kept] = [weight for weight in own.get(kept, []) if weight is not value]
+
+    def _take_layers(self, value: object) -> None:
+        """Layers of `tf.layers` that are assigned make resource variables, as Keras' own do."""
+        for layer in _layers_in(value):
+            if getattr(layer, "_is_legacy_layer", False):
+                layer._use_resource_variables = True
+
     def _take_variables(self, value: Any) -> None:
         """Variables that are assigned are weights of the layer."""
         for x in nest.flatten(value):
-            if not isinstance(x, tf.Variable):
+            if not isinstance(x, tf.Variable) or is_assignment(x):
                 continue
             lists = vars(self)
             known = lists.setdefault("_trainable_weights", [])

@@ -192,7 +192,16 @@ class _DictWrapper(TrackableDataStructure, _dict):
         self._external_modification = False
         for key, value in list(self._storage.items()):
             self._storage[key] = self._track_value(value, key)
+        self._note()
+
+    def _note(self) -> None:
+        """Keeps what the dict holds now, to see later whether somebody else changed it.
+
+        Python's own code for dicts, as that of `json`, looks at the dict that this object is.
+        """
         self._snapshot = dict(self._storage)
+        _dict.clear(self)
+        _dict.update(self, self._snapshot)
 
     def _flags_of(self, other: _DictWrapper) -> _DictWrapper:
         self._non_string_key = other._non_string_key
@@ -258,17 +267,27 @@ class _DictWrapper(TrackableDataStructure, _dict):
     def __setitem__(self, key: object, value: object) -> None:
         self._check_external_modification()
         self._storage[key] = self._track_value(value, key)
-        self._snapshot = dict(self._storage)
+        self._note()
 
     def __delitem__(self, key: str) -> None:
         self._check_external_modification()
         del self._storage[key]
-        self._snapshot = dict(self._storage)
+        self._note()
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         """Adds or replaces several."""
         for key, value in dict(*args, **kwargs).items():
             self[key] = value
+
+    def __or__(self, other: Any) -> Any:
+        return dict(self._storage) | dict(other)
+
+    def __ror__(self, other: Any) -> Any:
+        return dict(other) | dict(self._storage)
+
+    def __ior__(self, other: Any) -> Any:
+        self.update(other)
+        return self
 
     # A dict has these of its own; they would see an empty one.
     pop = MutableMapping.pop

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -155,3 +156,24 @@ def test_modules_of_layers_have_their_private_classes() -> None:
     losses = finder.resolve("tensorflow.python.ops.losses.loss_reduction")
     assert issubclass(tf.keras.layers.Add, merge._Merge)
     assert losses.ReductionV2.AUTO == tf.keras.losses.Reduction.AUTO
+
+
+@pytest.mark.cpu
+def test_weights_go_to_groups_of_files_and_back(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    hdf5_format = finder.resolve("tensorflow.python.keras.saving.hdf5_format")
+    layers = tf.keras.layers
+    model = tf.keras.Sequential([layers.Dense(3, input_shape=(2,), name="a"), layers.Dense(1)])
+    other = tf.keras.Sequential([layers.Dense(3, input_shape=(2,), name="a")])
+    with h5py.File(tmp_path / "weights.h5", "w") as file:
+        hdf5_format.save_weights_to_hdf5_group(file, model.layers)
+        hdf5_format.save_attributes_to_hdf5_group(file, "words", [b"one", b"two"])
+        assert hdf5_format.load_attributes_from_hdf5_group(file, "words") == ["one", "two"]
+        with pytest.raises(ValueError, match="containing 2 ?layers into a model with 1 layers"):
+            hdf5_format.load_weights_from_hdf5_group(file, other.layers)
+        hdf5_format.load_weights_from_hdf5_group_by_name(file, other.layers)
+        before = model.get_weights()
+        model.set_weights([weight + 1 for weight in before])
+        hdf5_format.load_weights_from_hdf5_group(file, model.layers)
+    for made, wanted in zip([*other.get_weights(), *model.get_weights()], [*before[:2], *before]):
+        np.testing.assert_array_equal(made, wanted)

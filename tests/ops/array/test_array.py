@@ -225,6 +225,37 @@ def test_concat_says_which_sizes_disagree(
     assert str(caught.value) == text
 
 
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (
+            lambda: tf.transpose(tf.zeros([2, 3]), [0, 1, 2], name="t"),
+            "Dimension must be 2 but is 3 for 't' (op: 'Transpose') with input shapes: [2,3], [3].",
+        ),
+        (
+            lambda: tf.pad(tf.zeros([2, 2]), [[1, 1]], name="p"),
+            "Shape must be rank 1 but is rank 2 for 'p' (op: 'Pad') with input shapes: [2,2], "
+            "[1,2].",
+        ),
+        (
+            lambda: tf.reshape(tf.zeros([2, 3]), [4, 2], name="r"),
+            "Cannot reshape a tensor with 6 elements to shape [4,2] (8 elements) for 'r' (op: "
+            "'Reshape') with input shapes: [2,3], [2] and with input tensors computed as partial "
+            "shapes: input[1] = [4,2].",
+        ),
+        (
+            lambda: tf.nn.in_top_k(tf.zeros([2, 3]), tf.zeros([3], tf.int32), 1),
+            "Dimensions must be equal, but are 2 and 3 for 'in_top_k/InTopKV2' (op: 'InTopKV2') "
+            "with input shapes: [2,3], [3], [].",
+        ),
+    ],
+)
+def test_shape_errors_tell_of_values_where_it_takes_them(make: Any, text: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        make()
+    assert str(caught.value) == text
+
+
 @pytest.mark.cpu
 @pytest.mark.parametrize("mode", ["never", "always"])
 @pytest.mark.parametrize(

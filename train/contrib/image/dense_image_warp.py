@@ -53,20 +53,8 @@ def _interpolate_bilinear(
             raise ValueError(f"Grid must be 4 dimensional. Received size: {grid.shape}")
         shape: list[Any] = [tf.shape(grid)[axis] for axis in range(4)]
         batch, height, width, channels = shape
-        rank = tf.assert_equal(points.shape.ndims, 3, message="Query points must be 3 dimensional.")
-        pairs = tf.assert_equal(
-            tf.shape(points)[2], 2, message="Query points must be size 2 in dim 2."
-        )
-        with control_dependencies([rank, pairs]):
-            count = tf.shape(points)[1]
-        with control_dependencies(
-            [
-                tf.assert_greater_equal(height, 2, message="Grid height must be at least 2."),
-                tf.assert_greater_equal(width, 2, message="Grid width must be at least 2."),
-            ]
-        ):
-            order = [0, 1] if indexing == "ij" else [1, 0]
-            parts = tf.unstack(points, axis=2)
+        count, parts = _coordinates(points, height, width)
+        order = [0, 1] if indexing == "ij" else [1, 0]
         found = []
         for axis in order:
             with name_scope(f"dim-{axis}"):
@@ -94,6 +82,21 @@ def _interpolate_bilinear(
             above = right * (top_right - top_left) + top_left
             below = right * (bottom_right - bottom_left) + bottom_left
             return down * (below - above) + above
+
+
+def _coordinates(points: Tensor, height: Tensor, width: Tensor) -> tuple[Tensor, list[Tensor]]:
+    """How many points there are, and their two coordinates, once they and the grid were checked."""
+    rank = tf.assert_equal(points.shape.ndims, 3, message="Query points must be 3 dimensional.")
+    pairs = tf.assert_equal(tf.shape(points)[2], 2, message="Query points must be size 2 in dim 2.")
+    with control_dependencies([rank, pairs]):
+        count = tf.shape(points)[1]
+    with control_dependencies(
+        [
+            tf.assert_greater_equal(height, 2, message="Grid height must be at least 2."),
+            tf.assert_greater_equal(width, 2, message="Grid width must be at least 2."),
+        ]
+    ):
+        return count, tf.unstack(points, axis=2)
 
 
 @export("contrib.image.dense_image_warp")

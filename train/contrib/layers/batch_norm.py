@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....engine.api import export
+from ....engine.record_class import record
 from ....engine.types import dtypes
 from ....ops.nn.fused_norm import fused_batch_norm
 from ....ops.nn.norm import batch_normalization, moments, weighted_moments
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, TensorLike
     from ....engine.graph.tensor import Tensor
     from ....engine.types.shape import TensorShape
+    from ....ops.state.variable_scope import VariableScope
     from .annotations import Collections, Function, Scope, VariableCollections
 
 _UPDATE_OPS = tf.GraphKeys.UPDATE_OPS
@@ -53,7 +56,7 @@ def batch_norm(
     renorm_clipping: Mapping[str, Any] | None = None,
     renorm_decay: float = 0.99,
     adjustment: Callable[[Any], Any] | None = None,
-) -> Any:
+) -> Tensor:
     """Normalizes each channel by the mean and variance of the batch, or by their averages.
 
     Training updates the averages by operations in `updates_collections`, which the training
@@ -96,11 +99,7 @@ def batch_norm(
         >>> print(len(tf.get_collection(tf.GraphKeys.UPDATE_OPS)))
         2
     """
-    fused = True if fused is None else fused
     tensor = tf.convert_to_tensor(inputs)
-    rank = tensor.shape.ndims
-    is_layer = updates_collections is _UPDATE_OPS and not zero_debias_moving_mean
-    is_plain = batch_weights is None and not renorm and adjustment is None
     settings = _Settings(
         decay=decay,
         center=center,
@@ -115,32 +114,16 @@ def batch_norm(
         data_format=data_format,
         zero_debias=zero_debias_moving_mean,
     )
-    getter = None
-    compute: Callable[..., Any]
-    if fused and is_plain and rank in (2, 4) and (not is_layer or rank == 2):
-        compute = _fused
-    else:
-        getter = variable_getter()
-        if batch_weights is None and is_layer:
-
-            def by_layer(x: Tensor, of: _Settings, opened: Any) -> Any:
-                more = dict(
-                    renorm=renorm,
-                    renorm_clipping=renorm_clipping,
-                    renorm_momentum=renorm_decay,
-                    adjustment=adjustment,
-                    fused=fused,
-                )
-                return _by_layer(x, of, opened, reuse, more)
-
-            compute = by_layer
-        else:
-
-            def plainly(x: Tensor, of: _Settings, opened: Any) -> Any:
-                return _plain(x, of, renorm, batch_weights)
-
-            compute = plainly
-
+    by_layer = _ByLayer(
+        reuse=reuse,
+        renorm=renorm,
+        renorm_clipping=renorm_clipping,
+        renorm_decay=renorm_decay,
+        adjustment=adjustment,
+        fused=fused is None or fused,
+    )
+    compute = _way(tensor.shape.ndims, settings, by_layer, batch_weights)
+    getter = None if compute is _fused else variable_getter()
     if data_format not in ("NCHW", "NHWC"):
         raise ValueError("data_format has to be either NCHW or NHWC.")
     with tf.variable_scope(
@@ -213,31 +196,59 @@ class _Settings(NamedTuple):
         return known is None or bool(known)
 
 
-def _by_layer(
-    inputs: Tensor, of: _Settings, scope: Any, reuse: bool | None, more: dict[str, Any]
-) -> Any:
-    """By the layer of `tf.layers`."""
-    names = [f"{name}_initializer" for name in _PARAMETERS]
-    layer = BatchNormalization(
-        axis=1 if of.data_format == "NCHW" else -1,
-        momentum=of.decay,
-        epsilon=of.epsilon,
-        center=of.center,
-        scale=of.scale,
-        **{key: of.initializer(name) for key, name in zip(names, _PARAMETERS)},
-        beta_regularizer=of.regularizers.get("beta"),
-        gamma_regularizer=of.regularizers.get("gamma"),
-        trainable=of.trainable,
-        name=scope.name,
-        _scope=scope,
-        _reuse=reuse,
-        **more,
-    )
-    outputs = layer.apply(inputs, training=of.is_training)
-    for name in ("moving_mean", "moving_variance", "beta", "gamma"):
-        if getattr(layer, name) is not None:
-            add_to_collections(getattr(layer, name), of.collections, name)
-    return outputs
+_Way = Callable[["Tensor", "_Settings", "VariableScope"], "Tensor"]
+
+
+def _way(
+    rank: int | None, of: _Settings, by_layer: _ByLayer, batch_weights: TensorLike | None
+) -> _Way:
+    """How TensorFlow normalizes such inputs; each way has its own variables' order and ops."""
+    is_layer = of.updates is _UPDATE_OPS and not of.zero_debias
+    is_plain = batch_weights is None and not by_layer.renorm and by_layer.adjustment is None
+    if by_layer.fused and is_plain and (rank == 2 or (rank == 4 and not is_layer)):
+        return _fused
+    if batch_weights is None and is_layer:
+        return by_layer
+    return functools.partial(_plain, renorm=by_layer.renorm, batch_weights=batch_weights)
+
+
+@record(frozen=True)
+class _ByLayer:
+    """The way by the layer of `tf.layers`, with the arguments that it alone has."""
+
+    reuse: bool | None
+    renorm: bool
+    renorm_clipping: Mapping[str, Any] | None
+    renorm_decay: float
+    adjustment: Callable[[Any], Any] | None
+    fused: bool
+
+    def __call__(self, inputs: Tensor, of: _Settings, scope: VariableScope) -> Tensor:
+        names = [f"{name}_initializer" for name in _PARAMETERS]
+        layer = BatchNormalization(
+            axis=1 if of.data_format == "NCHW" else -1,
+            momentum=of.decay,
+            epsilon=of.epsilon,
+            center=of.center,
+            scale=of.scale,
+            **{key: of.initializer(name) for key, name in zip(names, _PARAMETERS)},
+            beta_regularizer=of.regularizers.get("beta"),
+            gamma_regularizer=of.regularizers.get("gamma"),
+            trainable=of.trainable,
+            name=scope.name,
+            _scope=scope,
+            _reuse=self.reuse,
+            renorm=self.renorm,
+            renorm_clipping=None if self.renorm_clipping is None else dict(self.renorm_clipping),
+            renorm_momentum=self.renorm_decay,
+            adjustment=self.adjustment,
+            fused=self.fused,
+        )
+        outputs = layer.apply(inputs, training=of.is_training)
+        for name in ("moving_mean", "moving_variance", "beta", "gamma"):
+            if getattr(layer, name) is not None:
+                add_to_collections(getattr(layer, name), of.collections, name)
+        return outputs
 
 
 def _as_images(inputs: Tensor, is_first: bool) -> tuple[Tensor, TensorShape]:
@@ -253,10 +264,10 @@ def _as_images(inputs: Tensor, is_first: bool) -> tuple[Tensor, TensorShape]:
     return inputs, shape
 
 
-def _fused(inputs: Tensor, of: _Settings, scope: Scope) -> Any:
+def _fused(inputs: Tensor, of: _Settings, scope: VariableScope) -> Tensor:
     """By the fused op, of pictures or of rows that are pictures of one point."""
     del scope
-    original = tf.convert_to_tensor(inputs)
+    original = inputs
     inputs, shape = _as_images(original, of.data_format == "NCHW")
     dtype = dtypes.float32
 
@@ -297,9 +308,16 @@ def _fused(inputs: Tensor, of: _Settings, scope: Scope) -> Any:
     return outputs
 
 
-def _plain(inputs: Tensor, of: _Settings, renorm: bool, batch_weights: TensorLike | None) -> Any:
+def _plain(
+    inputs: Tensor,
+    of: _Settings,
+    scope: VariableScope,
+    *,
+    renorm: bool,
+    batch_weights: TensorLike | None,
+) -> Tensor:
     """By ops for each step: what the others cannot."""
-    inputs = tf.convert_to_tensor(inputs)
+    del scope
     if renorm:
         raise ValueError(
             "renorm is not supported with batch_weights, updates_collections or "

@@ -28,9 +28,13 @@ from ..training import training
 from ..training.training import Pair, clip_gradient_norms, gradient_summaries, multiply_gradients
 
 if TYPE_CHECKING:
+    from threading import Thread
+
     from ....engine.graph.annotations import TensorLike
     from ....engine.graph.operation import Operation
     from ....engine.session.session import BaseSession
+    from ....ops.state.variables import Variable
+    from ...inputs.queue_runner_impl import QueueRunner
 
 _USE_GLOBAL_STEP = 0
 _USE_DEFAULT = 0
@@ -114,7 +118,7 @@ def create_train_op(
     )
 
 
-def _wait_for_step(session: BaseSession, global_step: Any, step: int) -> None:
+def _wait_for_step(session: BaseSession, global_step: Tensor | Variable, step: int) -> None:
     while steps.global_step(session, global_step) < step:
         time.sleep(1.0)
 
@@ -186,10 +190,11 @@ class _Sync:
     def ready_for_local_init_op(self) -> Operation:
         return tf.group(*[o.ready_for_local_init_op for o in self.optimizers])
 
-    def chief_parts(self) -> tuple[list[Any], list[Any]]:
+    def chief_parts(self) -> tuple[list[Tensor], list[QueueRunner]]:
         """The operations that fill the queues of tokens, and the runners of those queues."""
         tokens = [o.get_init_tokens_op() for o in self.optimizers]
-        return tokens, [o.get_chief_queue_runner() for o in self.optimizers]
+        runners = (o.get_chief_queue_runner() for o in self.optimizers)
+        return tokens, [runner for runner in runners if runner is not None]
 
 
 def _checked(
@@ -325,8 +330,8 @@ def train(
     """
     _checked(train_op, logdir, summary_op, saver, trace_every_n_steps, number_of_steps)
     sync = _sync(sync_optimizer, startup_delay_steps, is_chief)
-    tokens: list[Any] = []
-    runners: list[Any] = []
+    tokens: list[Tensor] = []
+    runners: list[QueueRunner] = []
     with (graph or get_default_graph()).as_default() as graph:
         if global_step is None:
             global_step = steps.get_or_create_global_step()
@@ -360,21 +365,9 @@ def train(
     )
     if summary_writer is not None:
         train_step_kwargs["summary_writer"] = supervisor.summary_writer
-    until = min(startup_delay_steps, number_of_steps or sys.maxsize)
-
-    def begin(session: Any) -> list[Any]:
-        if is_chief and logdir:
-            supervisor.start_standard_services(session)
-        elif not is_chief and startup_delay_steps > 0:
-            _wait_for_step(session, global_step, until)
-        threads = supervisor.start_queue_runners(session)
-        log.info("Starting Queues.")
-        if is_chief and sync is not None:
-            supervisor.start_queue_runners(session, runners)
-            session.run(tokens)
-        return threads
-
-    loop = _Loop(supervisor, train_step_fn, train_op, global_step, train_step_kwargs, begin)
+    delay = min(startup_delay_steps, number_of_steps or sys.maxsize)
+    services = _Services(supervisor, global_step, bool(logdir), delay, tokens, runners)
+    loop = _Loop(services, train_step_fn, train_op, train_step_kwargs)
     while True:
         try:
             return loop.run(master, session_config, session_wrapper, logdir, ignore_live_threads)
@@ -407,20 +400,44 @@ def _init_ops(
 
 
 @record(frozen=True)
+class _Services:
+    """What goes on beside the steps: queues, checkpoints, summaries."""
+
+    supervisor: Supervisor
+    global_step: Tensor | Variable
+    writes: bool
+    delay: int
+    tokens: list[Tensor]
+    runners: list[QueueRunner]
+
+    def start(self, session: BaseSession) -> list[Thread]:
+        """Starts them; a replica that is no chief first waits for the chief's steps."""
+        supervisor = self.supervisor
+        if supervisor.is_chief and self.writes:
+            supervisor.start_standard_services(session)
+        elif not supervisor.is_chief and self.delay > 0:
+            _wait_for_step(session, self.global_step, self.delay)
+        threads = supervisor.start_queue_runners(session)
+        log.info("Starting Queues.")
+        if self.runners:
+            supervisor.start_queue_runners(session, self.runners)
+            session.run(self.tokens)
+        return threads
+
+
+@record(frozen=True)
 class _Loop:
     """Steps in a session of the supervisor's."""
 
-    supervisor: Supervisor
+    services: _Services
     step: Callable[..., tuple[Any, Any]]
     train_op: Tensor
-    global_step: Any
     arguments: dict[str, Any]
-    begin: Callable[[Any], list[Any]]
 
     def run(
         self, master: str, config: Any, wrapper: Any, logdir: str | None, ignore_live_threads: bool
     ) -> Any:
-        supervisor, loss = self.supervisor, None
+        supervisor, loss = self.services.supervisor, None
         with supervisor.managed_session(
             master, start_standard_services=False, config=config
         ) as session:
@@ -428,10 +445,12 @@ class _Loop:
             if wrapper is not None:
                 log.info("Wrapping session with wrapper function: %s", wrapper)
                 session = wrapper(session)
-            threads = self.begin(session)
+            threads = self.services.start(session)
             try:
                 while not supervisor.should_stop():
-                    loss, stop = self.step(session, self.train_op, self.global_step, self.arguments)
+                    loss, stop = self.step(
+                        session, self.train_op, self.services.global_step, self.arguments
+                    )
                     if stop:
                         log.info("Stopping Training.")
                         supervisor.request_stop()

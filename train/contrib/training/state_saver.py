@@ -386,6 +386,18 @@ class SequenceQueueingStateSaver:
         """An operation that gives segments one of their components."""
         return self._barrier.insert_many(self._number[component], keys, values, name=name)
 
+    def _segment_keys(self, numbers: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
+        """The key of each segment of the example, and that of the segment behind it."""
+        keys = tf.string_join(
+            [
+                *(tf.as_string(numbers, width=5, fill="0"), "_of_"),
+                *(tf.as_string(count, width=5, fill="0"), ":", self._key),
+            ],
+            name="StringJoinCurrentKeys",
+        )
+        stop = tf.expand_dims(tf.string_join(["STOP:", self._key], name="StringJoinStop"), 0)
+        return keys, tf.concat([tf.slice(keys, [1], [-1]), stop], 0, name="concat_next_keys")
+
     def _made_prefetch_op(self) -> Operation:
         count = tf.div(self._rows, self._num_unroll)
         ones = tf.ones(tf.expand_dims(count, 0), dtype=dtypes.int32)
@@ -396,15 +408,7 @@ class SequenceQueueingStateSaver:
             "__total_length": self._length * ones,
             "__sequence_count": count * ones,
         }
-        keys = tf.string_join(
-            [
-                *(tf.as_string(numbers, width=5, fill="0"), "_of_"),
-                *(tf.as_string(count, width=5, fill="0"), ":", self._key),
-            ],
-            name="StringJoinCurrentKeys",
-        )
-        stop = tf.expand_dims(tf.string_join(["STOP:", self._key], name="StringJoinStop"), 0)
-        next_keys = tf.concat([tf.slice(keys, [1], [-1]), stop], 0, name="concat_next_keys")
+        keys, next_keys = self._segment_keys(numbers, count)
         segments = {k: self._segments(k, v, count) for k, v in self._sequences.items()}
         context = {k: _copies(k, v, count) for k, v in self._context.items()}
         number = self.insert("__sequence", keys, numbers, "BarrierInsertSequence")

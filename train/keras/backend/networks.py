@@ -263,14 +263,20 @@ def batch_normalization(
     x: Any, mean: Any, var: Any, beta: Any, gamma: Any, axis: int = -1, epsilon: float = 1e-3
 ) -> Any:
     """(x - mean) / sqrt(var + epsilon) * gamma + beta."""
-    if x.shape.ndims == 4 and axis in (3, -1) and x.dtype.base_dtype == dtypes.float32:
+    data_format = {3: "NHWC", -1: "NHWC", 1: "NCHW", -3: "NCHW"}.get(axis)
+    if x.shape.ndims == 4 and data_format and x.dtype.base_dtype == dtypes.float32:
         filled = [
             tf.zeros_like(mean) if beta is None else beta,
             tf.ones_like(mean) if gamma is None else gamma,
         ]
         flat = [tf.reshape(part, [-1]) for part in (filled[1], filled[0], mean, var)]
         found, _, _ = nn.fused_batch_norm(
-            x, flat[0], flat[1], mean=flat[2], variance=flat[3], epsilon=epsilon, is_training=False
+            *(x, flat[0], flat[1]),
+            mean=flat[2],
+            variance=flat[3],
+            epsilon=epsilon,
+            data_format=data_format,
+            is_training=False,
         )
         return found
     return nn.batch_normalization(x, mean, var, beta, gamma, epsilon)

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from ....ops.flow.cond import smart_cond
 from ....ops.public import tf
+
+if TYPE_CHECKING:
+    from .sessions import Function
 
 # Graph -> prefix -> the number given last.
 _uids: WeakKeyDictionary[Any, defaultdict[str, int]] = WeakKeyDictionary()
@@ -42,6 +45,16 @@ def symbolic_learning_phase() -> Any:
     """The tensor of the phase, made if there is none yet; None where the phase is set."""
     phase = learning_phase()
     return phase if hasattr(phase, "op") else None
+
+
+def phase_value(function: Function, values: Sequence[Any]) -> list[bool]:
+    """True for the phase that a training function takes last, unless the phase is set; or nothing.
+
+    (Where targets are missing, too, nothing is to be taken for one of them.)
+    """
+    inputs = function.inputs
+    takes_phase = len(inputs) == len(values) + 1 and inputs[-1].dtype.base_dtype == tf.bool
+    return [True] if takes_phase else []
 
 
 def set_learning_phase(value: int | bool) -> None:

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.graph.tensor import Tensor
 from ....engine.types import nest
 from ....ops.public import tf
+
+if TYPE_CHECKING:
+    from ....ops.flow.tensor_array import TensorArray
 
 
 def rnn(
@@ -119,36 +122,25 @@ class _Run:
             whole = tf.where(_mask_like(mask, whole, 2), whole, tf.zeros_like(whole))
         return last, whole, states
 
+    def _require_states(self) -> None:
+        if not self.states:
+            raise ValueError(
+                "No initial states provided! When using masking in an RNN, you should provide "
+                "initial states (and your step function should return as its first state at "
+                "time `t` the output at time `t-1`)."
+            )
+
     def loop(self, count: Any, mask: Any, backwards: bool, bound: Any) -> tuple[Any, Any, Any]:
         flat = nest.flatten(self.inputs)
-        arrays = [
-            tf.TensorArray(dtype=x.dtype, size=count, tensor_array_name=f"input_ta_{i}")
-            for i, x in enumerate(flat)
-        ]
-        arrays = [
-            array.unstack(tf.reverse(x, [0]) if backwards else x) for array, x in zip(arrays, flat)
-        ]
+        arrays = _arrays_of(flat, count, backwards)
         # The first step, whose results are not used, tells dtypes and shapes of outputs.
         first, _ = self._step([x[0] for x in flat], self.states)
-        results = tuple(
-            tf.TensorArray(
-                dtype=x.dtype,
-                size=count,
-                element_shape=x.shape,
-                tensor_array_name=f"output_ta_{i}",
-            )
-            for i, x in enumerate(nest.flatten(first))
-        )
+        results = _arrays_for(nest.flatten(first), count)
         time = tf.constant(0, dtype="int32", name="time")
         zeros: tuple[Any, ...] = ()
         masks = None
         if mask is not None:
-            if not self.states:
-                raise ValueError(
-                    "No initial states provided! When using masking in an RNN, you should provide "
-                    "initial states (and your step function should return as its first state at "
-                    "time `t` the output at time `t-1`)."
-                )
+            self._require_states()
             mask = tf.reverse(mask, [0]) if backwards else mask
             masks = tf.TensorArray(dtype=tf.bool, size=count, tensor_array_name="mask_ta")
             masks = masks.unstack(mask)
@@ -178,6 +170,27 @@ class _Run:
         outputs = [array.stack() for array in final[1]]
         last = nest.pack_sequence_as(first, [x[-1] for x in outputs])
         return last, nest.pack_sequence_as(first, outputs), final[3:]
+
+
+def _arrays_of(inputs: Sequence[Tensor], count: Tensor, backwards: bool) -> list[TensorArray]:
+    """The steps of the inputs; all arrays are made before the first is filled, as in TensorFlow."""
+    arrays = [
+        tf.TensorArray(dtype=x.dtype, size=count, tensor_array_name=f"input_ta_{i}")
+        for i, x in enumerate(inputs)
+    ]
+    return [
+        array.unstack(tf.reverse(x, [0]) if backwards else x) for array, x in zip(arrays, inputs)
+    ]
+
+
+def _arrays_for(outputs: Sequence[Tensor], count: Tensor) -> tuple[TensorArray, ...]:
+    """Arrays for the outputs of all steps, which are as those of one."""
+    return tuple(
+        tf.TensorArray(
+            dtype=x.dtype, size=count, element_shape=x.shape, tensor_array_name=f"output_ta_{i}"
+        )
+        for i, x in enumerate(outputs)
+    )
 
 
 def _in_shape(states: Sequence[Any], new: list[Any]) -> list[Any]:

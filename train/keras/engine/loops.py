@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..backend.phase import phase_value
 from ..callbacks import listing
 from .composites import concatenated, shape_of
 from .sources import Batch
@@ -60,15 +61,15 @@ def _logs(model: Any, results: Sequence[Any], prefix: str = "") -> dict[str, Any
 
 def _pass(model: Any, source: Any, mode: str, told: Any, bar: Any, use: Any) -> None:
     """One epoch: runs each batch and hands on what comes out."""
-    extra: list[Any] = []
+    extra: list[bool] = []
     function = None
     for number, batch in enumerate(source.batches()):
         if function is None:
             function = _function(model, source, mode)
             if not source.counts_samples:
                 told.renew(bar)  # the model may be built only now
-            if mode == "train" and len(function.inputs) > len(batch.values):
-                extra = [True]  # the learning phase, if that is a tensor
+            if mode == "train":
+                extra = phase_value(function, batch.values)
         logs: dict[str, Any] = {"batch": number, "size": batch.size if source.tells_size else 1}
         told.on_batch("begin", mode, number, logs)
         bar.on_batch_begin(number, logs)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ....engine.types import nest
@@ -49,6 +49,7 @@ def network_map(inputs: Sequence[Any], outputs: Sequence[Any]) -> NetworkMap:
     layers = sorted(layer_depths, key=lambda layer: (-layer_depths[layer], order[layer]))
     _check_connected(inputs, nodes)
     _check_names(layers)
+    refuse_legacy(layers)
     keys = {node_key(node) for node in nodes}
     return NetworkMap(keys, nodes, layers, len(by_depth[max(by_depth)]))
 
@@ -115,6 +116,19 @@ def _check_connected(inputs: Sequence[Any], nodes: list[Node]) -> None:
                 )
         there.update(id(x) for x in nest.flatten(node.output_tensors))
         passed.append(node.outbound_layer.name)
+
+
+def refuse_legacy(layers: Iterable[Any]) -> None:
+    """Raises a TypeError where some are layers of `tf.layers`, of which no network can be made."""
+    legacy = [layer for layer in layers if getattr(layer, "_is_legacy_layer", False)]
+    if legacy:
+        listed = "\n".join(f"  {layer}" for layer in legacy)
+        raise TypeError(
+            f"The following are legacy tf.layers.Layers:\n{listed}\nTo use keras as a framework "
+            "(for instance using the Network, Model, or Sequential classes), please use the "
+            "tf.keras.layers implementation instead. (Or, if writing custom layers, subclass from "
+            "tf.keras.layers rather than tf.layers)"
+        )
 
 
 def _check_names(layers: list[Any]) -> None:

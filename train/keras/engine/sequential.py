@@ -15,7 +15,7 @@ from ...layers.base_layer import Layer
 from ...layers.connected import mask_of
 from ...layers.nodes import history_of
 from .input_layer import Input, InputLayer
-from .network_map import source_inputs
+from .network_map import refuse_legacy, source_inputs
 from .training import Model
 
 
@@ -51,12 +51,7 @@ class Sequential(Model):
             layer = history_of(layer).layer
         if not isinstance(layer, Layer):
             raise TypeError(f"The added layer must be an instance of class Layer. Found: {layer}")
-        if getattr(layer, "_is_legacy_layer", False):
-            raise TypeError(
-                f"The following are legacy tf.layers.Layers: {layer}. To use keras as a framework "
-                "(for instance using the Network, Model, or Sequential classes), please use the "
-                "tf.keras.layers implementation instead."
-            )
+        refuse_legacy([layer])
         self.built = False
         outputs = None
         if not self._layers:
@@ -193,6 +188,10 @@ class Sequential(Model):
             {"class_name": type(layer).__name__, "config": layer.get_config()}
             for layer in self.layers
         ]
+        if self._is_graph_network and layers:
+            # Behind an `InputLayer` the first layer does not know the shape that it stands for.
+            shape = getattr(self._layers[0], "_batch_input_shape", None)
+            layers[0]["config"] = {"batch_input_shape": shape, **layers[0]["config"]}
         config: dict[str, Any] = {"name": self.name, "layers": layers}
         if vars(self)["_build_input_shape"]:
             config["build_input_shape"] = vars(self)["_build_input_shape"]

@@ -13,7 +13,7 @@ from ....engine.types import dtypes, nest
 from ....ops.public import tf
 from ...layers.nodes import history_of
 from ..backend.elements import placeholder
-from ..backend.phase import learning_phase
+from ..backend.phase import learning_phase, phase_value
 from ..backend.settings import floatx
 from . import data as arrays
 from . import endpoints, loops, sources
@@ -277,6 +277,7 @@ class Model(Compiled):
             raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
         self._check_call_args("fit")
         self._check_compiled()
+        workers_of = sources.Workers(max_queue_size, workers, use_multiprocessing)
         source = sources.source_of(
             self,
             x,
@@ -284,17 +285,13 @@ class Model(Compiled):
             sources.Weights(sample_weight, class_weight),
             sources.Steps(batch_size, steps_per_epoch, "steps_per_epoch"),
             shuffle,
-            sources.Workers(max_queue_size, workers, use_multiprocessing),
+            workers_of,
         )
         source.epochs = epochs
         validation = None
         if validation_data is not None:
-            validation = sources.validation_source(
-                self,
-                validation_data,
-                sources.Steps(source.batch_size, validation_steps, "validation_steps"),
-                sources.Workers(max_queue_size, workers, use_multiprocessing),
-            )
+            steps = sources.Steps(source.batch_size, validation_steps, "validation_steps")
+            validation = sources.validation_source(self, validation_data, steps, workers_of)
         elif validation_split and 0.0 < validation_split < 1.0:
             source, validation = source.split(validation_split)
         elif validation_steps:
@@ -396,8 +393,8 @@ class Model(Compiled):
 
     def _ran(self, mode: str, values: list[Any], reset_metrics: bool) -> Any:
         function = self._function(mode)
-        if mode == "train" and len(function.inputs) > len(values):
-            values = [*values, True]  # the learning phase, if that is a tensor
+        if mode == "train":
+            values = [*values, *phase_value(function, values)]
         found = function(values)
         if reset_metrics:
             self.reset_metrics()

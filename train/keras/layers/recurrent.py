@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....engine.types import nest
-from ....engine.types.shape import TensorShape
+from ....engine.types.shape import Dimension, TensorShape
 from ....ops.public import tf
 from ...layers.input_spec import InputSpec
 from ...layers.nodes import history_of, int_shape
@@ -50,6 +50,9 @@ class RNN(KerasLayer):
     Raises:
         ValueError: the cell has no `call` or no `state_size`.
     """
+
+    # What the states are that a call was given, one by one; None before there was one.
+    state_spec: list[InputSpec] | None
 
     def __init__(
         self,
@@ -194,26 +197,44 @@ class RNN(KerasLayer):
 
     def build(self, input_shape: Any) -> None:
         """Builds the cell for one step of the inputs."""
-        shape = input_shape[0] if isinstance(input_shape, list) else input_shape
-        sizes = nest.map_structure(lambda s: TensorShape(s).as_list(), _as_shapes(shape))
-        sizes = sizes if isinstance(sizes[0], list) else [sizes]
-        specs, steps = [], []
-        for whole in sizes:
-            batch, time = (1, 0) if self.time_major else (0, 1)
-            spec = list(whole)
-            spec[time] = None
+        shapes = _as_shapes(input_shape[0] if isinstance(input_shape, list) else input_shape)
+        batch, time = (1, 0) if self.time_major else (0, 1)
+
+        def spec(shape: TensorShape) -> InputSpec:
+            sizes: list[Any] = shape.as_list()
+            sizes[time] = None
             if not self.stateful:
-                spec[batch] = None
-            specs.append(InputSpec(shape=tuple(spec)))
-            steps.append(TensorShape([whole[batch], *whole[2:]]))
-        more = list(self.input_spec[1:]) if isinstance(self.input_spec, list) else []
-        self.input_spec = [*specs[:1], *more] if len(specs) == 1 else None
+                sizes[batch] = None
+            return InputSpec(shape=tuple(sizes))
+
+        def step(shape: TensorShape) -> TensorShape:
+            sizes = shape.as_list()
+            return TensorShape([sizes[batch], *sizes[2:]])
+
+        specs = [spec(shape) for shape in nest.flatten(shapes)]
+        more = self.input_spec[len(specs) :] if isinstance(self.input_spec, list) else []
+        self.input_spec = [*specs, *more]
         if hasattr(self.cell, "build") and not getattr(self.cell, "built", True):
-            self.cell.build(steps[0] if len(steps) == 1 else steps)
+            self.cell.build(nest.map_structure(step, shapes))
             self.cell.built = True
+        if self.state_spec is not None:
+            self._check_state_spec()
         if self.stateful:
             self.reset_states()
         self.built = True
+
+    def _check_state_spec(self) -> None:
+        """Raises a ValueError where states that a call was given are not as the cell's."""
+        sizes = self.cell.state_size
+        sizes = list(sizes) if is_multiple(sizes) else [sizes]
+        wanted = [TensorShape(_sizes(size)) for size in nest.flatten(sizes)]
+        given = [TensorShape(spec.shape[1:]) for spec in nest.flatten(self.state_spec)]
+        fits = (shape.is_compatible_with(of_cell) for shape, of_cell in zip(given, wanted))
+        if len(given) != len(wanted) or not all(fits):
+            raise ValueError(
+                "An `initial_state` was passed that is not compatible with `cell.state_size`. "
+                f"Received `state_spec`={self.state_spec}; however `cell.state_size` is {sizes}"
+            )
 
     # Calls
 
@@ -226,6 +247,9 @@ class RNN(KerasLayer):
             return super().__call__(inputs, **kwargs)
         more = [*(initial_state or []), *(constants or [])]
         vars(self)["_num_constants"] = len(constants or [])
+        specs = [InputSpec(shape=int_shape(x)) for x in nest.flatten(more)]
+        if initial_state is not None:
+            vars(self)["state_spec"] = specs[: len(nest.flatten(initial_state))]
         in_network = [history_of(x) is not None for x in nest.flatten(more)]
         if not all(in_network):
             if any(in_network):
@@ -239,12 +263,10 @@ class RNN(KerasLayer):
             if constants is not None:
                 kwargs["constants"] = constants
             return super().__call__(inputs, **kwargs)
-        specs = [InputSpec(shape=int_shape(x)) for x in nest.flatten(more)]
-        own = self.input_spec
-        first = own[:1] if isinstance(own, list) else [None]
-        self.input_spec = [*first, *specs]
+        own, count = self.input_spec, len(nest.flatten(inputs))
+        self.input_spec = [*(own if isinstance(own, list) else [None] * count), *specs]
         outputs = super().__call__([inputs, *more], **kwargs)
-        self.input_spec = self.input_spec[: -len(specs)]
+        self.input_spec = self.input_spec[:count]
         return outputs
 
     def _most_steps(self, inputs: Any) -> int | None:
@@ -374,10 +396,11 @@ def separated(inputs: Any, initial_state: Any, constants: Any, count: int) -> tu
 
 
 def _as_shapes(shape: Any) -> Any:
-    """One shape, or a tuple of shapes of nested inputs."""
-    if isinstance(shape, tuple) and shape and isinstance(shape[0], (tuple, TensorShape)):
-        return [tuple(TensorShape(s).as_list()) for s in shape]
-    return TensorShape(shape)
+    """One shape, or a structure of shapes of nested inputs."""
+    if isinstance(shape, TensorShape) or not nest.is_sequence(shape):
+        return TensorShape(shape)
+    is_one = all(size is None or isinstance(size, (int, Dimension)) for size in shape)
+    return TensorShape(shape) if is_one else nest.map_structure(TensorShape, shape)
 
 
 class _OfCell(RNN):

@@ -32,9 +32,9 @@ def _text(value: Any) -> str:
     return value.decode("utf8") if isinstance(value, bytes) else str(value)
 
 
-def _write_names(group: Any, name: str, texts: Sequence[str]) -> None:
+def write_names(group: Any, name: str, texts: Sequence[str | bytes]) -> None:
     """Writes texts as an attribute, in several where they are too long for one."""
-    data = np.asarray([text.encode("utf8") for text in texts])
+    data = np.asarray([text.encode("utf8") if isinstance(text, str) else text for text in texts])
     longest = max(map(len, data.tolist()), default=0)
     if longest > _LIMIT:
         raise RuntimeError(
@@ -51,7 +51,8 @@ def _write_names(group: Any, name: str, texts: Sequence[str]) -> None:
         group.attrs[f"{name}{number}"] = part
 
 
-def _read_names(group: Any, name: str) -> list[str]:
+def read_names(group: Any, name: str) -> list[str]:
+    """The texts of an attribute, or of the several that `write_names` made of one."""
     if name in group.attrs:
         return [_text(text) for text in group.attrs[name]]
     found: list[str] = []
@@ -76,7 +77,7 @@ def _variables(layer: Any) -> list[Any]:
 
 def write_layers(group: Any, layers: Sequence[Any]) -> None:
     """Writes the weights of layers to a group."""
-    _write_names(group, "layer_names", [layer.name for layer in layers])
+    write_names(group, "layer_names", [layer.name for layer in layers])
     group.attrs["backend"] = b"tensorflow"
     group.attrs["keras_version"] = _VERSION.encode()
     variables = [_variables(layer) for layer in layers]
@@ -84,7 +85,7 @@ def write_layers(group: Any, layers: Sequence[Any]) -> None:
     for layer, own in zip(layers, variables):
         part = group.create_group(layer.name)
         names = [v.name for v in own]
-        _write_names(part, "weight_names", names)
+        write_names(part, "weight_names", names)
         _write(part, names, [next(values) for _ in own])
 
 
@@ -92,8 +93,8 @@ def read_layers(group: Any, layers: Sequence[Any], by_name: bool = False) -> Non
     """Reads the weights of layers from a group; ValueError where they do not fit."""
     version = _text(group.attrs.get("keras_version", "1"))
     backend = _text(group.attrs["backend"]) if "backend" in group.attrs else None
-    names = _read_names(group, "layer_names")
-    stored = {name: _read_names(group[name], "weight_names") for name in names}
+    names = read_names(group, "layer_names")
+    stored = {name: read_names(group[name], "weight_names") for name in names}
     if by_name:
         index: dict[str, list[Any]] = {}
         for layer in layers:
@@ -130,6 +131,11 @@ def read_layers(group: Any, layers: Sequence[Any], by_name: bool = False) -> Non
     batch_set_value(assigned)
 
 
+def read_layers_by_name(group: Any, layers: Sequence[Any]) -> None:
+    """Reads the weights of those layers whose names the group has."""
+    read_layers(group, layers, by_name=True)
+
+
 def save_weights(path: str, layers: Sequence[Any]) -> None:
     """Writes the weights of layers to a file."""
     with h5py_module().File(path, "w") as file:
@@ -157,7 +163,7 @@ def write_model(file: Any, model: Any, metadata: dict[str, Any], with_optimizer:
         if variables:
             group = file.create_group("optimizer_weights")
             names = [v.name for v in variables]
-            _write_names(group, "weight_names", names)
+            write_names(group, "weight_names", names)
             _write(group, names, batch_get_value(variables))
     file.flush()
 
@@ -181,7 +187,7 @@ def read_optimizer(file: Any, model: Any) -> None:
         return
     model._make_train_function()
     group = file["optimizer_weights"]
-    values = [np.asarray(group[name]) for name in _read_names(group, "weight_names")]
+    values = [np.asarray(group[name]) for name in read_names(group, "weight_names")]
     try:
         model.optimizer.set_weights(values)
     except ValueError:
