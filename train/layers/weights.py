@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.types import dtypes
 from ...ops.public import tf
-from ...ops.state.variable_partitions import PartitionedVariable
 from ..variables.variable_kind import is_variable
 
 if TYPE_CHECKING:
