@@ -180,6 +180,12 @@ def aligned_copy(array: np.ndarray) -> np.ndarray:
     return result
 
 
+def lasting_copy(array: np.ndarray) -> np.ndarray:
+    """A C-contiguous copy; of much it is aligned, so that plans read it as it lies."""
+    is_large = array.nbytes >= _LEAST_KEPT
+    return aligned_copy(array) if is_large else np.array(array, order="C", copy=True)
+
+
 def aligned_arrays(kinds: Sequence[tuple[tuple[int, ...], np.dtype[Any]]]) -> list[np.ndarray]:
     """Uninitialised arrays of shapes and types, each at a multiple of ALIGNMENT."""
     counts = [math.prod(shape) * dtype.itemsize for shape, dtype in kinds]

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..engine import errors
 from ..engine.api import constant, export
+from ..engine.memory import lasting_copy
 from ..engine.types import dtypes
 from ..engine.types.repeated import Repeated, whole
 from ..engine.types.shape import TensorShape, as_shape
@@ -175,7 +176,8 @@ def _decoded(tensor: Any, surplus: bool) -> np.ndarray | Repeated:
             raise ValueError(
                 f"A TensorProto of {dtype.name} elements lists them; this one has tensor_content"
             )
-        return np.frombuffer(tensor.tensor_content, dtype=dtype.np_dtype).copy().reshape(shape)
+        content = np.frombuffer(tensor.tensor_content, dtype=dtype.np_dtype)
+        return lasting_copy(content).reshape(shape)
     field = _FIELDS.get(dtype.name)
     if field is None:
         raise TypeError(f"Unsupported tensor type: {tensor.dtype}")

@@ -31,7 +31,7 @@ from ..program.tensor_ir import (
     Sizes,
     Value,
 )
-from ..schedule.aligned import aligned_copy
+from ..schedule.aligned import aligned
 from ..schedule.argument_blocks import (
     ControlNumbers,
     Places,
@@ -287,7 +287,7 @@ class Reader:
         them (`Desk.lead`).
         """
         tables, arrays = self.tables, self.arrays
-        fixed = [(at, aligned_copy(self._constant(*which))) for at, which in tables["fixed"]]
+        fixed = [(at, aligned(self._constant(*which))) for at, which in tables["fixed"]]
         steps = [self._row(row, kernels) for row in tables["rows"]]
         slots = [(number, int(live, 16)) for number, live in tables["slots"]]
         return Template(

@@ -138,7 +138,7 @@ class Writer:
                 raise NotStored("its constants are large")
             return [[item.decode("latin-1") for item in items], array.shape]
         # (By bytes, as zeros have signs and NaN is not equal to itself.)
-        if flat.size > 1 and flat.tobytes() == flat[:1].tobytes() * flat.size:
+        if flat.size > 1 and _is_uniform(flat):
             return [self._array(flat[:1]), array.shape]
         if array.nbytes <= _LITTLE:
             return [self._array(array), array.shape]
@@ -330,6 +330,12 @@ def _numbered(numbers: dict[Any, int], thing: Any) -> int:
     if thing not in numbers:
         raise NotStored(f"it uses {thing!r}, which is not its own")
     return numbers[thing]
+
+
+def _is_uniform(flat: np.ndarray) -> bool:
+    """Are all elements the same, bit by bit?"""
+    is_likely = flat[0].tobytes() == flat[-1].tobytes() == flat[flat.size // 2].tobytes()
+    return is_likely and flat.tobytes() == flat[:1].tobytes() * flat.size
 
 
 def _without_desks(template: Template) -> np.ndarray:

@@ -23,7 +23,7 @@ from ..kernel.sizes import AnySize
 from ..library.step_table import AGAIN, HOST, ROOM, ROW, SKIP, STOP
 from ..program.editing import Program
 from ..program.tensor_ir import Call, Constant, Feed, GrowableStack, Read, Sizes, Value, home
-from .aligned import aligned_copy
+from .aligned import aligned
 from .exclusive import exclusive_cells
 from .size_code import Binder
 from .steps import (
@@ -399,7 +399,7 @@ class _Layout:
         elif isinstance(node, Read):
             self.cells.append((self.length, node.cell))
         elif isinstance(node, Constant):
-            array = aligned_copy(node.array)
+            array = aligned(node.array)
             self.fixed.append((self.length, array))
             self.constants[self.length] = array.ctypes.data
         else:

@@ -58,6 +58,7 @@ from .forms import (
 
 # Terms that one map combines; more would make kernels that take ever longer to compile.
 _MOST_TERMS = 64
+_LARGE = 1 << 16  # bytes of a constant that is known by identity
 # What an order of work takes a size for that only a run tells.
 _MEASURED_HINT = 8
 
@@ -120,9 +121,8 @@ class Builder:
         """A value with contents known now."""
         if holds_sizes(array):
             return self.known_as(np.array(array, dtype=object), dtype or "int64")
-        array = np.asarray(array, dtype=None if dtype is None else numpy_dtype(dtype))
-        array = np.ascontiguousarray(array).reshape(array.shape)
-        key = (array.dtype, array.shape, array.tobytes())
+        array = np.asarray(array, None if dtype is None else numpy_dtype(dtype), order="C")
+        key = (array.dtype, array.shape, id(array) if array.nbytes > _LARGE else array.tobytes())
         if key not in self._constants:
             node = Constant(array)
             (value,) = self.program.add(node, (array.dtype.name, array.shape))

@@ -24,6 +24,7 @@ from ...engine.graph.convert import convert_to_tensor, register_tensor_conversio
 from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
+from ...engine.memory import lasting_copy
 from ...engine.tracebacks import shorten
 from ...engine.types import dtypes
 from ...engine.types.repeated import Repeated, is_vast, whole
@@ -121,10 +122,9 @@ def constant(
 def _make(
     value: np.ndarray | Repeated, dtype: dtypes.DType, name: str | None, stated: int | None = None
 ) -> Tensor:
-    # What one number stands for takes no memory; all else is small, or has other elements.
     if not is_vast(value):
         # A private read-only copy: the caller may go on writing to the array that was given.
-        value = np.array(whole(value), order="C", copy=True)
+        value = lasting_copy(whole(value))
         value.flags.writeable = False
     operation = build_op("Const", {}, {"value": value, "dtype": dtype}, name, is_scope=False)
     # Written to a GraphDef, the constant repeats its last element as the program stated it.

@@ -79,7 +79,9 @@ class Bytecode:
         address = int(words[operands.ADDRESS])
         # (Bytes until somebody looks: bfloat16 is no dtype of memory that NumPy knows.)
         values = _elements(int(words[operands.REGISTER]), f"u{size}", r1 * c1).copy()
-        dtype = self.kernel.buffers[self._buffers.index(address)].dtype
+        # (Empty ones may lie where others do.)
+        places = zip(self._buffers, self.kernel.buffers)
+        dtype = next(b.dtype for place, b in places if place == address and "w" in b.access)
         self.written.append(Written(dtype, (address + size * offsets).ravel(), values))
 
 
