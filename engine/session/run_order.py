@@ -173,8 +173,8 @@ def _ends_behind_changes(ops: Sequence[Operation], before: dict[Any, list[Any]])
     changes = [op for op, _, is_change in _uses(ops) if is_change and not op.definition.may_end]
     found = False
     for end in ends:
-        depth = _depth(end, before)
-        nearer = [op for op in changes if _is_within(op, depth, before)]
+        depth, known = _depth(end, before), dict[tuple[Any, int], bool]()
+        nearer = [op for op in changes if _is_within(op, depth, before, known)]
         before[end] = [*before[end], *nearer]
         found |= bool(nearer)
     return found
@@ -188,9 +188,18 @@ def _depth(op: Any, before: Edges) -> int:
     return depth
 
 
-def _is_within(op: Any, depth: int, before: Edges) -> bool:
-    """Whether an operation lies at most so far from the start; looks no farther than that."""
-    return depth > 0 and all(_is_within(other, depth - 1, before) for other in before[op])
+def _is_within(op: Any, depth: int, before: Edges, known: dict[tuple[Any, int], bool]) -> bool:
+    """Whether an operation lies at most so far from the start; looks no farther than that.
+
+    known: what has been found out.
+    """
+    if depth == 0:
+        return False
+    found = known.get((op, depth))
+    if found is None:
+        found = all(_is_within(other, depth - 1, before, known) for other in before[op])
+        known[op, depth] = found
+    return found
 
 
 def _depths(ops: Sequence[Operation], before: Edges) -> dict[Operation | _Gate, int]:
