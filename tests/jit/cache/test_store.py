@@ -169,7 +169,7 @@ def test_the_key_covers_every_module_that_decides_on_code() -> None:
     """Else a new version of the compiler would run what an old one has compiled."""
     jit = Path(compiler.__file__).parents[1]
     known = {jit / f"{name}.py" for name in compiler.EMITTER}
-    # What is compiled is in the key by its own text, which ir_text.py and the library state; the rest
+    # What is compiled is in the key by its text, which ir_text.py and the library state; the rest
     # reads sources, hands them out to threads, keeps, links, names and prints them; what this
     # machine is called is in the key.
     names = (*("kernel/ir", "kernel/module_source", "codegen/compile_workers", "codegen/progress"),)
