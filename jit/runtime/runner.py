@@ -38,6 +38,7 @@ from .host_lead import HostLead, lead_of
 from .late_sizes import LateSizes
 from .piecewise import Piecewise
 from .plan import Plan
+from .reading import left_out
 from .segment_plans import CompileFailure
 from .tiered_runner import InterpretedRunner, TieredRunner
 
@@ -136,11 +137,10 @@ def _compiled(
             calls = host_calls.HostCalls(session, operations, fetches, feeds, cells, is_inner=True)
             return InterpretedRunner(calls, "none of it would be compiled")
         runner = _without_waits(evaluate, operations, fetches, feeds, cells, leads=True)
+        reference = partial(_reference, session, operations, fetches, feeds, "", cells)
         if isinstance(runner, InterpretedRunner):
             return runner
-        return TieredRunner(
-            runner, lambda: _reference(session, operations, fetches, feeds, "", cells), not always
-        )
+        return TieredRunner(runner, reference, not always)
 
     within = partial(_within, evaluate)
     return AsyncRunner(operations, fetches, feeds, parts, evaluate, make, within)
@@ -155,9 +155,8 @@ def _without_waits(
     leads: bool = False,
 ) -> Runner | InterpretedRunner:
     lead = host_calls.leading(operations, feeds, cells) if leads else []
-    if lead:
-        before = set(lead)
-        operations = [op for op in operations if op not in before]
+    before = set(lead)
+    operations = [op for op in operations if op not in before]
     flow = next((op for op in operations if op.definition.control_flow_role), None)
     regions: dict[int, int] | None = {}
     if flow is not None:
@@ -167,7 +166,8 @@ def _without_waits(
             return _reference(evaluate.session, operations, fetches, feeds, reason, cells)
         operations, inner = found
         regions = {start + len(lead): end + len(lead) for start, end in inner.items()}
-    return Runner([*lead, *operations], fetches, feeds, evaluate, regions, cells, lead=len(lead))
+    begins = len(lead) if leads else None
+    return Runner([*lead, *operations], fetches, feeds, evaluate, regions, cells, lead=begins)
 
 
 def _within(
@@ -230,19 +230,18 @@ class Runner:
         regions: dict[int, int] | None = None,
         cells: Mapping[Any, Any] = NONE,
         is_inner: bool = False,
-        lead: int = 0,
+        lead: int | None = None,
     ) -> None:
         """operations: what the fetches need, in order; evaluate: runs one on the host.
 
         regions: start and end of runs of operations that branch or loop
         (jit/trace/control_regions.py).  cells: the variables that references stand for which
-        operations elsewhere give.  is_inner: it runs a part of what another one runs.  lead: how
-        many operations every run begins with on the host.
+        operations elsewhere give.  is_inner: it runs a part of what another one runs.  lead: of a
+        part between waits, how many operations it begins with on the host.
         """
-        self.is_inner = is_inner
+        self.is_inner, self._is_part = is_inner, is_inner or lead is not None
         self.operations, self.fetches, self.feeds = list(operations), list(fetches), list(feeds)
-        self.evaluate = evaluate
-        self.cells = cells
+        self.evaluate, self.cells = evaluate, cells
         self.handles: dict[Any, Any] = dict(cells)
         self.regions = regions or {}
         self._programs: dict[int, tuple[Any, list[Any], list[Any]]] = {}
@@ -252,8 +251,7 @@ class Runner:
         # What lives for one run, such as an array of tensors, comes as a value.
         self._boxed = {t for t in self.feeds if is_handle(t)}
         self._segments: dict[tuple[int, bool], Plans] = {}
-        self._first = self._segment(0)
-        self._late = LateSizes(evaluate)
+        self._first, self._late = self._segment(0), LateSizes(evaluate)
         self._lead: HostLead | None = None
         if lead:
             self._lead = HostLead(evaluate, self._fed)
@@ -278,7 +276,7 @@ class Runner:
         except (errors.OpError, CompileFailure) as error:
             return self._refused(error, plans, dict(zip(self.feeds, arrays)))
         # Nearly always: one plan, and its results are the fetches in order.
-        if plan.is_whole and self._distinct:
+        if plan.is_whole and self._distinct and len(results) == len(self.fetches):
             return results
         return self._go_on(began, plans, plan, results, dict(zip(self.feeds, arrays)))
 
@@ -366,7 +364,9 @@ class Runner:
     def _result(self, tensor: Tensor, known: dict[Any, Any], traced: Traced) -> Any:
         """A fetched value that belongs to the caller."""
         if tensor not in known:
-            return traced.passed[tensor].read().copy()
+            if tensor in traced.passed:
+                return traced.passed[tensor].read().copy()
+            return left_out(tensor, self.fetches, self._is_part)
         array, op = known[tensor], tensor.op
         if tensor in traced.exports or tensor not in traced.segment.inputs:
             return array

@@ -85,7 +85,7 @@ class Builder:
     def __init__(self, program: Program, scope: size_scope.Scope) -> None:
         self.program = program
         self.scope = scope
-        self._constants: dict[tuple[np.dtype[Any], tuple[int, ...], bytes], Value] = {}
+        self._constants: dict[tuple[np.dtype[Any], tuple[int, ...], int | bytes], Value] = {}
         self._equal: dict[tuple[Any, ...], tuple[Value, ...]] = {}
         # What was joined, and along which axis.
         self.joined: dict[Value, tuple[int, tuple[Value, ...]]] = {}

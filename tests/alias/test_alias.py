@@ -112,7 +112,10 @@ def run(*lines: str) -> subprocess.CompletedProcess[str]:
             "layer = recurrent_v2.GRU(2)",
             "assert layer.cell.reset_after and layer.get_config()['implementation'] == 2",
         ),
-        ("from tensorflow.python.util.tf_export import tf_export", "tf_export('x')(1)"),
+        (
+            "from tensorflow.python.util.tf_export import tf_export",
+            "assert tf_export('x')(lambda: 1)() == 1",
+        ),
     ],
     ids=lambda lines: lines[0],
 )

@@ -144,8 +144,32 @@ class CrossDeviceOps:
         return on_each(tensor, devices_from(destinations))
 
 
+class _OnOneDevice(CrossDeviceOps):
+    """Adds up on a device, by default the first destination."""
+
+    reduce_to_device: str | None = None
+    accumulation_fn: Callable[[list[Any]], Any] | None = None
+
+    def reduce_implementation(
+        self, reduce_op: Any, per_replica_value: Any, destinations: Any
+    ) -> Any:
+        """The sum or mean, of one device, at its destinations."""
+        devices, values = devices_from(destinations), per_replica_value.values
+        with tf.device(self.reduce_to_device or devices[0]):
+            total = total_of(values, self.accumulation_fn)
+            if reduce_op == modes.ReduceOp.MEAN:
+                total = divided(total, len(values))
+        return on_each(total, devices)
+
+    def batch_reduce_implementation(
+        self, reduce_op: Any, value_destination_pairs: Sequence[Any]
+    ) -> list[Any]:
+        """The sums or means, one after the other."""
+        return [self.reduce_implementation(reduce_op, *pair) for pair in value_destination_pairs]
+
+
 @export("distribute.ReductionToOneDevice")
-class ReductionToOneDevice(CrossDeviceOps):
+class ReductionToOneDevice(_OnOneDevice):
     """Adds up on one device, and copies the sum from there.
 
     Args:
@@ -166,26 +190,9 @@ class ReductionToOneDevice(CrossDeviceOps):
     ) -> None:
         self.reduce_to_device, self.accumulation_fn = reduce_to_device, accumulation_fn
 
-    def reduce_implementation(
-        self, reduce_op: Any, per_replica_value: Any, destinations: Any
-    ) -> Any:
-        """The sum or mean, of one device, at its destinations."""
-        devices, values = devices_from(destinations), per_replica_value.values
-        with tf.device(self.reduce_to_device or devices[0]):
-            total = total_of(values, self.accumulation_fn)
-            if reduce_op == modes.ReduceOp.MEAN:
-                total = divided(total, len(values))
-        return on_each(total, devices)
-
-    def batch_reduce_implementation(
-        self, reduce_op: Any, value_destination_pairs: Sequence[Any]
-    ) -> list[Any]:
-        """The sums or means, one after the other."""
-        return [self.reduce_implementation(reduce_op, *pair) for pair in value_destination_pairs]
-
 
 @export("contrib.distribute.AllReduceCrossDeviceOps")
-class AllReduceCrossDeviceOps(ReductionToOneDevice):
+class AllReduceCrossDeviceOps(_OnOneDevice):
     """Adds up where values are wanted; on processors by way of the first destination.
 
     Args:

@@ -340,3 +340,19 @@ def test_bodies_of_loops_read_and_write_arrays_of_their_run(
             with pytest.raises(tf.errors.InvalidArgumentError, match="DecodePng"):
                 session.run(found, {texts: [files[0], b"no picture"]})
     assert any({"DecodePng", "TensorArrayWriteV3"} <= types for types in made)
+
+
+def test_what_a_branch_that_is_not_taken_hands_to_the_next_part() -> None:
+    """That it is not taken is known from sizes when the first part is traced."""
+    with tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None], name="x")
+        sizes = tf.size(x) - tf.size(tf.range(tf.size(x)))
+        queue = tf.FIFOQueue(3, [tf.float32], shared_name="between")
+        with tf.control_dependencies([queue.enqueue([tf.exp(x)])]):
+            y = queue.dequeue()
+        sides = [lambda: y * 2.0, lambda: -y, lambda: tf.sin(y)]
+        chosen = tf.switch_case(sizes, sides)
+        for values in ([1.0, 2.0], [3.0]):
+            np.testing.assert_allclose(
+                session.run(chosen, {x: values}), np.exp(np.float32(values)) * 2, rtol=1e-6
+            )
