@@ -216,7 +216,7 @@ _GIFTS = _Gifts()
 
 @contextmanager
 def giving(arrays: list[np.ndarray]) -> Iterator[None]:
-    """Within it this thread may keep these aligned arrays; those that it did leave the list."""
+    """Within it this thread may keep these arrays; those that it did leave the list."""
     before, _GIFTS.arrays = _GIFTS.arrays, arrays
     try:
         yield
@@ -227,7 +227,7 @@ def giving(arrays: list[np.ndarray]) -> Iterator[None]:
 def owned(array: np.ndarray) -> np.ndarray:
     """An aligned array of these contents that a cell may own: the array itself if it is given."""
     for i, gift in enumerate(_GIFTS.arrays):
-        if gift is array:
+        if gift is array and array.flags.c_contiguous and address_of(array) % ALIGNMENT == 0:
             return _GIFTS.arrays.pop(i)
     return aligned_copy(array)
 
