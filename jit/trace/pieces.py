@@ -94,7 +94,7 @@ def cut(items: Sequence[Item], operations: Sequence[Any], given: Iterable[Any] =
     guards.find(items)
     pieces = list(_scheduled(items, operations, guards))
     pieces = _without_handing_on(pieces, guards.aliases, {*given})
-    pieces = _without_unasked_joins(pieces, {*given})
+    pieces = _without_unasked_joins(pieces, guards.aliases, given)
     return Cut(pieces, guards.aliases, _behind(pieces, operations))
 
 
@@ -134,17 +134,29 @@ def _handed_on(op: Operation) -> tuple[Tensor, ...] | None:
     return (op.outputs[0], source) if is_value and is_made else None
 
 
-def _without_unasked_joins(pieces: Sequence[Piece], given: set[Any]) -> list[Piece]:
+def _without_unasked_joins(
+    pieces: Sequence[Piece], aliases: dict[Any, Any], given: Iterable[Any]
+) -> list[Piece]:
     """The pieces without merges that nobody takes anything of."""
-    wanted, found = {tensor.op for tensor in given}, list[Piece]()
+    wanted, found = set[Any](), list[Piece]()
+
+    def take(tensors: Iterable[Any]) -> None:
+        for tensor in tensors:
+            wanted.add(tensor.op)
+            while tensor in aliases:
+                tensor = aliases[tensor]
+                wanted.add(tensor.op)
+
+    take(given)
     for piece in reversed(pieces):
         if isinstance(piece, Join) and piece.operation not in wanted:
             continue
         found.append(piece)
         guards = [piece.guard, *(getattr(piece, "sides", ()))]
         conditions = [condition for guard in guards for condition in guard or ()]
-        wanted.update(c.predicate.op if isinstance(c, Side) else c for c in conditions)
-        wanted.update(tensor.op for op in _operations(piece) for tensor in op._inputs_val)
+        take(c.predicate for c in conditions if isinstance(c, Side))
+        wanted.update(c for c in conditions if not isinstance(c, Side))
+        take(tensor for op in _operations(piece) for tensor in op._inputs_val)
     return found[::-1]
 
 
