@@ -200,7 +200,9 @@ def test_two_workers_train_what_is_on_a_parameter_server(cluster, synchronous, m
     assert not [failure for failure in failures if failure.thread in threads]
     assert set(results) == {0, 1} and not any(thread.is_alive() for thread in threads)
     assert all(len(losses) > 1 for losses in results.values())
-    assert min(losses[-1] for losses in results.values()) < 0.05 * results[0][0]
+    # (Who begins late finds what the other has learnt.)
+    first = max(losses[0] for losses in results.values())
+    assert min(losses[-1] for losses in results.values()) < 0.05 * first
 
 
 @pytest.mark.parametrize("is_staged", [False, True])
