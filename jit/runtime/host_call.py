@@ -62,14 +62,8 @@ class HostCall:
         done = self.evaluate.done
         results = done.take(node.op) if done.results else None
         if results is None:
-            gifts = run.gifts.get(node, ())
-            given = [inputs[number] for number, _ in gifts]
-            left = list(given)
-            with within(session), giving(left):
-                result = self._begin(inputs)
-            for array, (_, slot) in zip(given, gifts):
-                if not any(other is array for other in left):
-                    own_memory.renew(run, slot)
+            with within(session):
+                result = self._give(run, inputs) if node in run.gifts else self._begin(inputs)
             results = self.evaluate.spread(node.op, result)
         if self._is_once:
             run.done.append((node.op, results))
@@ -83,6 +77,18 @@ class HostCall:
             else:
                 run.hosted[value] = results[number]
         self.evaluate.meter.add(node.op, node.reason, perf_counter() - began)
+
+    def _give(self, run: Run, inputs: list[Any]) -> Any:
+        """Runs it where variables may keep inputs; what they keep is replaced in the run."""
+        gifts = run.gifts[self.node]
+        given = [inputs[number] for number, _ in gifts]
+        left = list(given)
+        with giving(left):
+            result = self._begin(inputs)
+        for array, (_, slot) in zip(given, gifts):
+            if not any(other is array for other in left):
+                own_memory.renew(run, slot)
+        return result
 
     def _look_at(self, run: Run, results: Sequence[Any]) -> None:
         """Sees whether results have the sizes that the program took for granted."""
